@@ -1,0 +1,75 @@
+"""`scenlint explain`: prints the page of a rule."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from scenlint.rules.base import Rule
+
+
+def explain(rule: Annotated[str, typer.Argument(help="Name, code or alias of a rule.")]) -> None:
+    """Print what a rule finds, why it matters, and how to fix or suppress it."""
+    from scenlint.lint.registry import load_rules, page_text
+    from scenlint.report.style import visible, write
+
+    registry = load_rules()
+    found = registry.find(rule.strip())
+    if found is None:
+        names = ", ".join(f"`{name}`" for name in registry.suggest(rule))
+        hint = f"did you mean {names}?" if names else "`scenlint rules` lists the known ones"
+        write(f"scenlint: no rule is called `{visible(rule)}`; {hint}\n", sys.stderr)
+        raise typer.Exit(2)
+    page = _readable(page_text(found)) or f"# {found.name}\n\n{found.summary}\n\nThis rule has no page.\n"
+    title, _, body = page.partition("\n")
+    text = f"{title}\n\n{header(found)}\n\n{body.strip()}\n"
+    if sys.stdout.isatty():
+        _print_rich(text)
+    else:
+        write(text)
+
+
+def header(rule: Rule) -> str:
+    """One line of metadata: `SL301; error; high confidence; fact; needs environment; every format`."""
+    parts = [rule.code, rule.severity.value, f"{rule.confidence} confidence", rule.kind.value]
+    if rule.needs:
+        parts.append("needs " + ", ".join(sorted(rule.needs)))
+    parts.append(", ".join(sorted(rule.formats)) + " only" if rule.formats else "every format")
+    if rule.profiles:
+        parts.append("profiles " + ", ".join(sorted(rule.profiles)))
+    if rule.aliases:
+        parts.append("also " + ", ".join(rule.aliases))
+    if rule.preview:
+        parts.append("preview")
+    return "; ".join([*parts, f"since {rule.since}"])
+
+
+def _readable(page: str) -> str:
+    """The page with the file name of an example above it instead of inside its fence, and its marks in words."""
+
+    def caption(match: re.Match[str]) -> str:
+        path = re.search(r"\bpath=(\S+)", match["info"])
+        fence = match["fence"] + match["language"]
+        if not path:
+            return fence
+        what = " (left out)" if re.search(r"\bdelete\b", match["info"]) else ""
+        return f"`{path[1]}`{what}:\n\n{fence}"
+
+    page = re.sub(
+        r"((?:#|//|<!--)[ \t]*)![a-z0-9,-]+(?=[ \t]*(?:-->)?[ \t]*$)", r"\1found here", page, flags=re.MULTILINE
+    )
+    return re.sub(r"^(?P<fence>`{3,}|~{3,})(?P<language>\S+)[ \t]+(?P<info>.+)$", caption, page, flags=re.MULTILINE)
+
+
+def _print_rich(text: str) -> None:
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    from scenlint.report.style import wants_color
+
+    console = Console(no_color=not wants_color(sys.stdout), soft_wrap=False)
+    console.print(Markdown(text), width=min(console.width, 100))

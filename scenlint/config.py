@@ -1,0 +1,279 @@
+"""scenlint.toml or [tool.scenlint] in pyproject.toml -> Settings; the file's JSON Schema comes from the same table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from scenlint.source import data
+from scenlint.source.text import Fragment, Source, Span
+from scenlint.task.finding import Location, Severity
+from scenlint.task.policy import DEFAULT_APPROVED_IMAGES, Policy, Profile
+from scenlint.task.suggest import closest
+
+FILE_NAME = "scenlint.toml"
+_STRINGS = {"type": "array", "items": {"type": "string"}}
+_SEVERITY = {"enum": [s.value for s in Severity]}
+
+# Key -> (JSON Schema, default shown in the reference, what it does). The one place where the file's keys are defined.
+KEYS: dict[str, tuple[dict[str, Any], str, str]] = {
+    "profile": ({"enum": [p.value for p in Profile]}, '"seed"', "Settles the places where the field disagrees."),
+    "select": (_STRINGS, '["ALL"]', "Rules to run: names, codes, code prefixes (SL3), families (brief) or ALL."),
+    "extend-select": (_STRINGS, "[]", "Rules to run beside those of `select` (preview rules, say)."),
+    "ignore": (_STRINGS, "[]", "Rules not to run."),
+    "fail-on": (_SEVERITY, '"error"', "The mildest severity that makes the exit status 1."),
+    "exclude": (_STRINGS, "[]", "Paths that are never checked, as in .gitignore."),
+    "severity": (
+        {"type": "object", "additionalProperties": _SEVERITY},
+        "{}",
+        "Severity overrides: rule name or code -> error, warning or info.",
+    ),
+    "per-path-ignores": (
+        {"type": "object", "additionalProperties": _STRINGS},
+        "{}",
+        "Path pattern -> rules that are ignored there.",
+    ),
+    "suppressions": (
+        {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "rule": {"type": "string", "description": "Rule name or code."},
+                    "path": {"type": "string", "description": "File or pattern, relative to this file."},
+                    "reason": {"type": "string", "description": "Why the finding does not hold here."},
+                },
+                "required": ["rule", "path", "reason"],
+                "additionalProperties": False,
+            },
+        },
+        "[]",
+        "Single findings set aside, for files without comments such as meta.json.",
+    ),
+    "images": (
+        {
+            "type": "object",
+            "properties": {
+                "approved": {**_STRINGS, "description": "Base images in use here: repository names or patterns."},
+                "substitutes": {
+                    "type": "object",
+                    "additionalProperties": {"type": "string"},
+                    "description": "Pinned reference -> the site's own mirror or local image.",
+                },
+            },
+            "additionalProperties": False,
+        },
+        "{}",
+        "Approved base images and mirrors.",
+    ),
+    "saas-bench": (
+        {
+            "type": "object",
+            "properties": {"apps": {"type": "string", "description": "Path of apps.yaml, relative to this file."}},
+            "additionalProperties": False,
+        },
+        "{}",
+        "Where SaaS-Bench tasks find their list of applications.",
+    ),
+}
+
+
+class ConfigError(Exception):
+    """The configuration cannot be used; the message says where and what to do."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """A rule as it was named in configuration (or on the command line: no span)."""
+
+    text: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class ConfigSuppression:
+    """One entry of [[suppressions]]."""
+
+    rule: Named
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What one run works by. `root` is the folder of the configuration file, to which its patterns are relative."""
+
+    root: Path
+    file: Path | None = None
+    select: tuple[Named, ...] | None = None  # None: every rule that is not in preview
+    extend_select: tuple[Named, ...] = ()
+    ignore: tuple[Named, ...] = ()
+    fail_on: Severity = Severity.ERROR
+    exclude: tuple[str, ...] = ()
+    severity: tuple[tuple[Named, Severity], ...] = ()
+    per_path_ignores: tuple[tuple[str, tuple[Named, ...]], ...] = ()
+    suppressions: tuple[ConfigSuppression, ...] = ()
+    no_ignores: bool = False
+    policy: Policy = field(default_factory=Policy)
+
+    def override(
+        self,
+        *,
+        profile: str | None = None,
+        select: list[str] | None = None,
+        extend_select: list[str] | None = None,
+        ignore: list[str] | None = None,
+        fail_on: Severity | None = None,
+        exclude: list[str] | None = None,
+        no_ignores: bool = False,
+    ) -> Settings:
+        """These settings with what the command line says on top."""
+        changes: dict[str, Any] = {"no_ignores": no_ignores}
+        if profile:
+            changes["policy"] = replace(self.policy, profile=_profile(profile))
+        if select:
+            changes["select"] = _names(select)
+        if extend_select:
+            changes["extend_select"] = self.extend_select + _names(extend_select)
+        if ignore:
+            changes["ignore"] = self.ignore + _names(ignore)
+        if fail_on:
+            changes["fail_on"] = fail_on
+        if exclude:
+            changes["exclude"] = self.exclude + tuple(exclude)
+        return replace(self, **changes)
+
+
+def _names(texts: list[str]) -> tuple[Named, ...]:
+    return tuple(Named(part.strip()) for text in texts for part in text.split(",") if part.strip())
+
+
+def _profile(text: str) -> Profile:
+    try:
+        return Profile(text)
+    except ValueError:
+        known = [p.value for p in Profile]
+        raise ConfigError(f"unknown profile `{text}`; {_did_you_mean(text, known)}") from None
+
+
+def _did_you_mean(word: str, known: list[str]) -> str:
+    close = closest(word, known)
+    return f"did you mean `{close[0]}`?" if close else "known are " + ", ".join(f"`{k}`" for k in known)
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema (draft 2020-12) of scenlint.toml."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "scenlint configuration",
+        "description": "scenlint.toml, or the table [tool.scenlint] of pyproject.toml.",
+        "type": "object",
+        "properties": {
+            key: {**part, "description": f"{words} Default: {default}"} for key, (part, default, words) in KEYS.items()
+        },
+        "additionalProperties": False,
+    }
+
+
+def find(start: Path) -> Path | None:
+    """The nearest configuration file at or above a folder: scenlint.toml before pyproject.toml."""
+    start = start.resolve()
+    for folder in (start, *start.parents):
+        own, project = folder / FILE_NAME, folder / "pyproject.toml"
+        if own.is_file():
+            return own
+        if project.is_file() and "[tool.scenlint" in project.read_text("utf-8", "replace"):
+            return project
+    return None
+
+
+def load(start: Path, file: Path | None = None) -> Settings:
+    """Settings from `file`, else from the nearest configuration at or above `start`, else the defaults."""
+    if file is not None and not file.is_file():
+        raise ConfigError(f"{file}: no such configuration file")
+    found = file or find(start)
+    if found is None:
+        return Settings(root=start.resolve())
+    return read(found)
+
+
+def read(file: Path) -> Settings:
+    """Settings from one file; ConfigError names file, line and column of what is wrong."""
+    try:
+        source = Source(file, file.read_bytes())
+    except OSError as exc:
+        raise ConfigError(f"{file}: {exc.strerror}") from None
+    parsed = data.parse(Fragment.of(source, "toml"))
+    if parsed.error:
+        raise ConfigError(f"{_place(parsed.error.span)}: {parsed.error.message}")
+    table: tuple[str, ...] = ("tool", "scenlint") if file.name == "pyproject.toml" else ()
+    values = parsed.get(*table, default={})
+    _validate(parsed, table, values)
+    return _settings(file, parsed, table, values)
+
+
+def _place(span: Span) -> str:
+    location = Location.of(span)
+    return f"{location.path}:{location.line}:{location.column}"
+
+
+def _validate(parsed: data.Data, table: tuple[str, ...], values: Any) -> None:
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    if isinstance(values, Mapping):
+        for key in values:
+            if key not in KEYS:
+                where = _place(parsed.key_span(*table, key))
+                raise ConfigError(f"{where}: unknown key `{key}`; {_did_you_mean(key, list(KEYS))}")
+    error = best_match(Draft202012Validator(schema()).iter_errors(values))
+    if error is not None:
+        where = _place(parsed.span(*table, *error.absolute_path))
+        raise ConfigError(f"{where}: {error.message}")
+
+
+def _settings(file: Path, parsed: data.Data, table: tuple[str, ...], values: Mapping[str, Any]) -> Settings:
+    root = file.resolve().parent
+
+    def named(*path: str | int) -> tuple[Named, ...]:
+        items = parsed.get(*table, *path, default=[])
+        return tuple(Named(text, parsed.span(*table, *path, n)) for n, text in enumerate(items))
+
+    images = values.get("images", {})
+    apps = values.get("saas-bench", {}).get("apps")
+    policy = Policy(
+        profile=_profile(values.get("profile", Profile.SEED.value)),
+        approved_images=tuple(images.get("approved", DEFAULT_APPROVED_IMAGES)),
+        substitutes=dict(images.get("substitutes", {})),
+        apps=str(root / apps) if apps else None,
+    )
+    return Settings(
+        root=root,
+        file=file,
+        select=named("select") if "select" in values else None,
+        extend_select=named("extend-select"),
+        ignore=named("ignore"),
+        fail_on=Severity(values.get("fail-on", Severity.ERROR)),
+        exclude=tuple(values.get("exclude", ())),
+        severity=tuple(
+            (Named(rule, parsed.key_span(*table, "severity", rule)), Severity(value))
+            for rule, value in values.get("severity", {}).items()
+        ),
+        per_path_ignores=tuple((glob, named("per-path-ignores", glob)) for glob in values.get("per-path-ignores", {})),
+        suppressions=tuple(
+            ConfigSuppression(
+                Named(entry["rule"], parsed.span(*table, "suppressions", n, "rule")), entry["path"], entry["reason"]
+            )
+            for n, entry in enumerate(values.get("suppressions", ()))
+        ),
+        policy=policy,
+    )
+
+
+if (
+    __name__ == "__main__"
+):  # regenerates the checked-in schema: python -m scenlint.config > scenlint/scenlint.schema.json
+    print(json.dumps(schema(), indent=2))

@@ -1,0 +1,55 @@
+"""Harbor tasks: task.toml, instruction.md, environment/, solution/, tests/; several steps below steps/."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from scenlint.formats.base import TaskRef, sniff
+from scenlint.task.model import Task
+from scenlint.task.policy import Policy
+
+_TABLES = re.compile(r"^[ \t]*\[{1,2}[ \t]*(agent|verifier|environment|solution|steps|task)\b", re.MULTILINE)
+_OTHER_PROJECTS = {"Cargo.toml", "package.json", "pyproject.toml", "go.mod", "task.yaml"}
+
+
+class Harbor:
+    """One folder is one task; `[[steps]]` makes it a task of several steps."""
+
+    name = "harbor"
+    title = "Harbor"
+    schemas: Mapping[str, str] = {"task.toml": "harbor_task"}
+
+    def find(self, folder: Path, names: frozenset[str]) -> list[TaskRef]:
+        claimed = _claimed(folder, names) if "task.toml" in names else _unnamed(names)
+        return [TaskRef(self.name, folder, suite=folder.parent)] if claimed else []
+
+    def shared(self, refs: Sequence[TaskRef], policy: Policy) -> list[Task]:
+        return []
+
+    def load(self, ref: TaskRef, policy: Policy) -> Task:
+        from scenlint.formats.harbor.loader import Loader
+
+        return Loader(ref, policy).load()
+
+
+def _claimed(folder: Path, names: frozenset[str]) -> bool:
+    """Whether a folder with a task.toml is a Harbor task; other tools have files of that name."""
+    if "instruction.md" in names or {"task.md", "verifier.py"} <= names:
+        return True
+    tables = set(_TABLES.findall(sniff(folder / "task.toml")))
+    if len(tables) >= 2 or (tables and "environment" in names):
+        return True
+    # Whatever its task.toml holds, nothing else is laid out like this.
+    return "environment" in names and bool({"tests", "solution"} & names) and not _OTHER_PROJECTS & names
+
+
+def _unnamed(names: frozenset[str]) -> bool:
+    """Whether it is a Harbor task that lost its task.toml. (A step's own folder has no environment.)"""
+    return (
+        {"instruction.md", "environment"} <= names and bool({"tests", "solution"} & names) and "task.yaml" not in names
+    )
+
+
+FORMAT = Harbor()

@@ -1,0 +1,23 @@
+"""Checks the product; prints the summary that the harness's pytest parser reads."""
+
+from pathlib import Path
+
+
+def test_product():
+    """Criterion 1: the product of the numbers stands in /app/answer.txt."""
+    assert Path("/app/answer.txt").read_text().strip() == "42"
+
+
+def main():
+    try:
+        test_product()
+        line = "PASSED test_outputs.py::test_product"
+    except Exception as reason:
+        line = f"FAILED test_outputs.py::test_product - {reason!r}"
+    print("=========================== short test summary info ============================")
+    print(line)
+    return 0 if line.startswith("PASSED") else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,1 @@
+"""The static stage: discover tasks, select rules, run them, suppress, and hand over one outcome."""

@@ -1,0 +1,144 @@
+"""Finds the tasks behind the paths a user names: folders are walked, a file inside a task selects its task."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+from scenlint.config import Settings
+from scenlint.formats.base import Format, TaskRef
+
+GROUP = "scenlint.formats"
+_NEVER = {".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache", ".pytest_cache"}
+
+
+@cache
+def load_formats() -> tuple[Format, ...]:
+    """Every installed format, built-in ones first."""
+    points = sorted(entry_points(group=GROUP), key=lambda p: (not p.value.startswith("scenlint."), p.name))
+    return tuple(point.load() for point in points)
+
+
+@cache
+def format_named(name: str) -> Format:
+    return next(f for f in load_formats() if f.name == name)
+
+
+@dataclass
+class Discovery:
+    """The tasks found, in order and each once, and what is to be said of paths that led to none."""
+
+    refs: list[TaskRef] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)  # paths that do not exist
+
+
+class Finder:
+    """Walks folders, respecting .gitignore files and the configured exclusions."""
+
+    def __init__(self, settings: Settings, *, force_exclude: bool = False) -> None:
+        self.settings = settings
+        self.force_exclude = force_exclude
+        self.excluded = GitIgnoreSpec.from_lines(settings.exclude) if settings.exclude else None
+
+    def discover(self, paths: Sequence[Path]) -> Discovery:
+        out = Discovery()
+        seen: set[TaskRef] = set()
+        for path in paths:
+            if not path.exists():
+                if not path.is_symlink():
+                    out.missing.append(str(path))
+                continue
+            absolute = Path(os.path.abspath(path))
+            if self.force_exclude and self._is_excluded(absolute):
+                continue
+            refs = list(self._walk(absolute, self._ignores_above(absolute))) if absolute.is_dir() else []
+            refs = refs or self._around(absolute)
+            if not refs:
+                kind = "folder holds" if absolute.is_dir() else "file belongs to"
+                out.messages.append(f"{path}: this {kind} no task of a known format")
+            out.refs.extend(ref for ref in refs if ref not in seen)
+            seen.update(refs)
+        return out
+
+    def _find(self, folder: Path, names: frozenset[str]) -> list[TaskRef]:
+        for form in load_formats():
+            refs = form.find(folder, names)
+            if refs:
+                return refs
+        return []
+
+    def _around(self, path: Path) -> list[TaskRef]:
+        """The task whose folder holds a path; of several in that folder the one whose key it is."""
+        for folder in path.parents:
+            try:
+                names = frozenset(os.listdir(folder))
+            except OSError:
+                continue
+            refs = self._find(folder, names)
+            if refs:
+                inside = path.relative_to(folder).as_posix()
+                return [ref for ref in refs if ref.key == inside] or refs
+        return []
+
+    def _walk(self, folder: Path, ignores: list[tuple[Path, GitIgnoreSpec]]) -> Iterator[TaskRef]:
+        try:
+            with os.scandir(folder) as scan:
+                entries = sorted(scan, key=lambda e: e.name)
+        except OSError:
+            return
+        names = frozenset(e.name for e in entries)
+        refs = self._find(folder, names)
+        if refs:
+            yield from refs
+            return
+        if ".gitignore" in names:
+            ignores = [*ignores, *_spec(folder)]
+        for entry in entries:
+            # A link to a folder is not entered: what it leads to is checked where it lies, and loops end here.
+            if entry.is_dir(follow_symlinks=False) and entry.name not in _NEVER:
+                child = folder / entry.name
+                if not self._is_excluded(child) and not _ignored(child, ignores):
+                    yield from self._walk(child, ignores)
+
+    def _is_excluded(self, path: Path) -> bool:
+        if self.excluded is None:
+            return False
+        try:
+            relative = path.relative_to(self.settings.root).as_posix()
+        except ValueError:
+            return False
+        return self.excluded.match_file(relative) or self.excluded.match_file(relative + "/")
+
+    @staticmethod
+    def _ignores_above(folder: Path) -> list[tuple[Path, GitIgnoreSpec]]:
+        """The .gitignore files between the repository's top and the folder (what was named is never ignored)."""
+        chain: list[Path] = []
+        for above in folder.parents:
+            chain.append(above)
+            if (above / ".git").exists():
+                return [pair for top in reversed(chain) for pair in _spec(top)]
+        return []
+
+
+def _spec(folder: Path) -> list[tuple[Path, GitIgnoreSpec]]:
+    try:
+        lines = (folder / ".gitignore").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+    return [(folder, GitIgnoreSpec.from_lines(lines))]
+
+
+def _ignored(path: Path, ignores: list[tuple[Path, GitIgnoreSpec]]) -> bool:
+    verdict = False
+    for base, spec in ignores:  # deeper files decide last, as in git
+        result = spec.check_file(path.relative_to(base).as_posix() + "/")
+        if result.include is not None:
+            verdict = result.include
+    return verdict

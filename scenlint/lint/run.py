@@ -1,0 +1,155 @@
+"""Runs the engine over many tasks, in parallel where that pays, and gathers one Report."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+import scenlint
+from scenlint.config import Settings
+from scenlint.formats.base import TaskRef
+from scenlint.lint.discover import Finder, format_named
+from scenlint.lint.engine import Engine, Outcome
+from scenlint.lint.registry import page_text
+from scenlint.report.model import Report, RuleCard
+from scenlint.rules.base import Rule
+from scenlint.task.card import Card
+from scenlint.task.finding import Finding
+
+PARALLEL_FROM = 12  # tasks: below that, starting processes costs more than it saves
+
+_worker: Engine | None = None
+
+
+def check(
+    paths: Sequence[Path],
+    settings: Settings,
+    *,
+    jobs: int | None = None,
+    force_exclude: bool = False,
+    on_progress: Callable[[int, int], None] | None = None,
+    pages: bool = False,
+) -> Report:
+    """Check every task behind the paths. `on_progress` gets (tasks done, in all); `pages`: with rule pages."""
+    began = time.monotonic()
+    engine = Engine(settings)
+    found = Finder(settings, force_exclude=force_exclude).discover(paths)
+    report = Report(version=scenlint.__version__, root=Path.cwd(), skipped=[*found.messages])
+    report.missing = found.missing
+    outcomes: dict[TaskRef, Outcome] = {}
+    for ref, outcome in _judge_all(engine, found.refs, jobs or os.cpu_count() or 1):
+        outcomes[ref] = outcome
+        if on_progress:
+            on_progress(len(outcomes), len(found.refs))
+    ordered = [outcomes[ref] for ref in found.refs]
+    ordered += _judge_shared(engine, found.refs)
+    _gather(report, ordered)
+    report.tasks = len(found.refs)
+    cards = [o.card for o in ordered if o.card]
+    compared, used = _compare(engine, cards, report)
+    findings = [f for o in ordered for f in o.findings] + compared
+    used = used.union(*(o.used_suppressions for o in ordered))
+    findings += engine.about_configuration(used, complete=_covers(paths, settings))
+    report.findings = sorted(_once(findings), key=lambda f: f.sort_key)
+    report.rules = [rule_card(r, pages) for r in engine.selection.rules]
+    report.elapsed = time.monotonic() - began
+    return report
+
+
+def _gather(report: Report, outcomes: Sequence[Outcome]) -> None:
+    for outcome in outcomes:
+        report.not_assessed += outcome.not_assessed
+        report.suppressed += outcome.suppressed
+        report.crashes += outcome.crashes
+        report.ran[outcome.task] = outcome.ran
+
+
+def _judge_all(engine: Engine, refs: Sequence[TaskRef], jobs: int) -> Iterator[tuple[TaskRef, Outcome]]:
+    if jobs <= 1 or len(refs) < PARALLEL_FROM:
+        yield from ((ref, engine.judge(ref)) for ref in refs)
+        return
+    done: set[TaskRef] = set()
+    try:
+        with ProcessPoolExecutor(jobs, initializer=_start, initargs=(engine.settings,)) as pool:
+            size = max(1, min(16, len(refs) // (jobs * 4)))
+            batches = [refs[i : i + size] for i in range(0, len(refs), size)]
+            for future in as_completed([pool.submit(_judge_batch, batch) for batch in batches]):
+                for ref, outcome in future.result():
+                    done.add(ref)
+                    yield ref, outcome
+    except BrokenProcessPool:
+        # A worker died (out of memory, say). Each remaining task gets a process of its own: only the culprit is lost.
+        for ref in [r for r in refs if r not in done]:
+            yield ref, _judge_alone(engine.settings, ref)
+
+
+def _judge_alone(settings: Settings, ref: TaskRef) -> Outcome:
+    try:
+        with ProcessPoolExecutor(1, initializer=_start, initargs=(settings,)) as pool:
+            return pool.submit(_judge_batch, [ref]).result()[0][1]
+    except BrokenProcessPool:
+        message = f"internal error: the process that checked {ref.folder.name} was killed (out of memory?)"
+        return Outcome(ref.folder.name, crashes=[message])
+
+
+def _start(settings: Settings) -> None:
+    global _worker
+    _worker = Engine(settings)
+
+
+def _judge_batch(refs: Sequence[TaskRef]) -> list[tuple[TaskRef, Outcome]]:
+    assert _worker is not None
+    return [(ref, _worker.judge(ref)) for ref in refs]
+
+
+def _judge_shared(engine: Engine, refs: Sequence[TaskRef]) -> list[Outcome]:
+    """What the tasks of a suite share (an apps list) is judged once."""
+    out = []
+    for name in dict.fromkeys(ref.format for ref in refs):
+        form = format_named(name)
+        for task in form.shared([r for r in refs if r.format == name], engine.settings.policy):
+            out.append(engine.judge_task(task))
+    return out
+
+
+def _compare(engine: Engine, cards: list[Card], report: Report) -> tuple[list[Finding], set[int]]:
+    found = [
+        engine.finish(rule, finding, finding.task)
+        for rule in engine.selection.rules
+        if rule.suite_check is not None
+        for finding in rule.suite_check(cards)
+    ]
+    kept, used = engine.without_ignored(found)
+    report.suppressed += len(found) - len(kept)
+    return kept, used
+
+
+def _covers(paths: Sequence[Path], settings: Settings) -> bool:
+    """Whether the run looked at everything below the configuration's folder."""
+    return settings.file is not None and any(settings.root.is_relative_to(p.resolve()) for p in paths)
+
+
+def _once(findings: Sequence[Finding]) -> list[Finding]:
+    """A fault in a file that several tasks share is one finding."""
+    seen: dict[tuple[object, ...], Finding] = {}
+    for f in findings:
+        seen.setdefault((f.rule, f.location.path, f.location.line, f.location.column, f.message), f)
+    return list(seen.values())
+
+
+def rule_card(rule: Rule, page: bool) -> RuleCard:
+    """What a report says of a rule; its page only where the output prints pages."""
+    return RuleCard(
+        rule.name,
+        rule.code,
+        rule.summary,
+        rule.severity,
+        rule.confidence,
+        rule.kind,
+        page_text(rule) if page else "",
+        rule.aliases,
+    )

@@ -1,0 +1,67 @@
+"""Everything a run found, as one JSON object; its shape is a contract (keys are added, never changed)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from scenlint.report.model import Report
+from scenlint.report.style import Style, decoded
+from scenlint.task.finding import Finding, Location, Severity
+
+
+def render(report: Report, style: Style) -> str:
+    counts = report.counts()
+    data = {
+        "version": report.version,
+        "findings": [_finding(f, report) for f in report.ordered()],
+        "not_assessed": [
+            {"rule": n.rule, "code": n.code, "task": decoded(n.task), "reason": decoded(n.reason)}
+            for n in report.not_assessed
+        ],
+        "skipped": [decoded(message) for message in report.skipped],
+        "missing": [decoded(path) for path in report.missing],
+        "crashes": [decoded(message) for message in report.crashes],
+        "summary": {
+            "tasks": report.tasks,
+            "errors": counts[Severity.ERROR],
+            "warnings": counts[Severity.WARNING],
+            "infos": counts[Severity.INFO],
+            "suppressed": report.suppressed,
+            "baselined": report.baselined,
+            "not_assessed": len(report.not_assessed),
+            "rules": len(report.rules),
+            "crashes": len(report.crashes),
+        },
+    }
+    # ASCII escapes: the same bytes whatever the stream's encoding.
+    return json.dumps(data, indent=2) + "\n"
+
+
+def _finding(finding: Finding, report: Report) -> dict[str, Any]:
+    return {
+        "rule": finding.rule,
+        "code": finding.code,
+        "severity": report.severity(finding),
+        "confidence": report.confidence(finding),
+        "kind": finding.kind,
+        "task": decoded(finding.task),
+        **_place(finding.location, report),
+        "message": decoded(finding.message),
+        "help": decoded(finding.help),
+        "related": [{**_place(p, report), "message": decoded(p.message)} for p in finding.related],
+        "quote": decoded(finding.quote),
+        "refute": decoded(finding.refute),
+        "policy": decoded(finding.policy),
+        "byte": finding.location.byte,
+    }
+
+
+def _place(place: Location, report: Report) -> dict[str, Any]:
+    return {
+        "path": decoded(report.path(place.path)),
+        "line": place.line,
+        "column": place.column,
+        "end_line": place.end_line,
+        "end_column": place.end_column,
+    }

@@ -1,0 +1,85 @@
+"""A Report: everything one run found, as plain data that every renderer prints."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from scenlint.task.finding import Confidence, Finding, Kind, NotAssessed, Severity
+
+
+@dataclass(frozen=True)
+class RuleCard:
+    """What a report says of a rule that ran; `help` is its page in Markdown."""
+
+    name: str
+    code: str
+    summary: str
+    severity: Severity = Severity.WARNING
+    confidence: Confidence = Confidence.MEDIUM
+    kind: Kind = Kind.CLAIM
+    help: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass
+class Report:
+    """The result of one run. Paths are printed relative to `root`, the directory scenlint was started in."""
+
+    version: str
+    root: Path
+    tasks: int = 0  # tasks checked
+    findings: list[Finding] = field(default_factory=list)
+    not_assessed: list[NotAssessed] = field(default_factory=list)
+    suppressed: int = 0
+    baselined: int = 0
+    skipped: list[str] = field(default_factory=list)  # messages: paths that are no task, …
+    missing: list[str] = field(default_factory=list)  # paths that do not exist
+    crashes: list[str] = field(default_factory=list)  # faults of scenlint itself, one message each
+    elapsed: float = 0.0  # seconds
+    rules: list[RuleCard] = field(default_factory=list)  # of every rule that ran
+    ran: dict[str, Sequence[str]] = field(default_factory=dict)  # task -> names of the rules that judged it
+
+    @cached_property
+    def cards(self) -> dict[str, RuleCard]:
+        """The rules by name."""
+        return {card.name: card for card in self.rules}
+
+    def severity(self, finding: Finding) -> Severity:
+        """The finding's severity, or its rule's default."""
+        card = self.cards.get(finding.rule)
+        return finding.severity or (card.severity if card else Severity.WARNING)
+
+    def confidence(self, finding: Finding) -> Confidence:
+        """The finding's confidence, or its rule's default."""
+        card = self.cards.get(finding.rule)
+        return finding.confidence or (card.confidence if card else Confidence.MEDIUM)
+
+    def counts(self) -> dict[Severity, int]:
+        """How many findings there are of each severity, zero included."""
+        seen = Counter(self.severity(f) for f in self.findings)
+        return {severity: seen[severity] for severity in Severity}
+
+    def ordered(self) -> list[Finding]:
+        """The findings by path and place."""
+        return sorted(self.findings, key=lambda f: (*f.sort_key, f.message))
+
+    def path(self, path: Path) -> str:
+        """A path as it is printed: posix, relative to `root` where it lies below it (or beside it), else absolute."""
+        return relative(path, self.root)
+
+
+def relative(path: Path, root: Path) -> str:
+    """Relative posix path; absolute only where the two share no more than the file system's root."""
+    if not path.is_absolute():
+        return os.path.normpath(path).replace(os.sep, "/")
+    try:
+        out = os.path.relpath(path, root)
+    except ValueError:  # another drive
+        return path.as_posix()
+    shared = os.path.commonpath([os.path.abspath(path), os.path.abspath(root)])
+    return path.as_posix() if out.startswith("..") and shared == os.sep else out.replace(os.sep, "/")

@@ -1,0 +1,60 @@
+"""The last line of text outputs, and the notes before it: what was checked, found, hidden and left unjudged."""
+
+from __future__ import annotations
+
+from scenlint.report.model import Report
+from scenlint.report.style import Style, visible
+from scenlint.task.finding import Severity
+
+SKIPPED_SHOWN = 5
+TASKS_SHOWN = 3
+_COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def summary(report: Report, style: Style) -> str:
+    """`12 tasks checked: 3 errors, 8 warnings, 1 info (2 suppressed, 40 rule results not assessed)`."""
+    counts = report.counts()
+    nouns = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "info"}
+    found = [
+        style(f"{n} info" if s is Severity.INFO else count(n, nouns[s]), "bold", _COLORS[s])
+        for s, n in counts.items()
+        if n
+    ]
+    hidden = [
+        f"{n} {what}" for n, what in ((report.suppressed, "suppressed"), (report.baselined, "in the baseline")) if n
+    ]
+    if report.not_assessed:
+        hint = "" if style.verbose else "; `--verbose` lists them"
+        hidden.append(f"{count(len(report.not_assessed), 'rule result')} not assessed{hint}")
+    if report.crashes:
+        hidden.append(style(count(len(report.crashes), "internal error"), "bold", "red"))
+    checked = f"{count(report.tasks, 'task')} checked" if report.tasks else "no task checked"
+    verdict = ", ".join(found) or (style("no findings", "green") if report.tasks else "")
+    aside = f" ({', '.join(hidden)})" if hidden else ""
+    return checked + (f": {verdict}" if verdict else "") + aside
+
+
+def notes(report: Report, style: Style) -> list[str]:
+    """What was skipped, and with `verbose` every result that is missing, grouped by its reason."""
+    some = report.skipped if style.verbose else report.skipped[:SKIPPED_SHOWN]
+    lines = [f"{style('note', 'bold')}: {visible(message)}" for message in some]
+    if more := len(report.skipped) - len(some):
+        lines.append(f"{style('note', 'bold')}: {more} more skipped; `--verbose` lists them")
+    if style.verbose:
+        for (code, rule, reason), tasks in unjudged(report).items():
+            named = ", ".join(tasks) if len(tasks) <= TASKS_SHOWN else count(len(tasks), "task")
+            lines.append(f"{style('not assessed', 'dim')}: {code} {rule}: {visible(reason)} ({visible(named)})")
+        lines.append(f"{count(len(report.rules), 'rule')} in {report.elapsed:.1f} s")
+    return [*lines, ""] if lines else []
+
+
+def unjudged(report: Report) -> dict[tuple[str, str, str], list[str]]:
+    """(code, rule, reason) -> the tasks for which it holds, in the order of codes."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for item in sorted(report.not_assessed, key=lambda n: (n.code, n.rule, n.reason)):
+        groups.setdefault((item.code, item.rule, item.reason), []).append(item.task)
+    return groups

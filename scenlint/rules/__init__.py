@@ -1,0 +1,19 @@
+"""The built-in rules, one file each, grouped as the rule book is; and what rule authors import."""
+
+from scenlint.rules.base import Rule, rule, suite_rule
+from scenlint.task.finding import Confidence, Finding, Kind, Severity, related
+from scenlint.task.model import NotAssessableError, Role, Task
+
+__all__ = [
+    "Confidence",
+    "Finding",
+    "Kind",
+    "NotAssessableError",
+    "Role",
+    "Rule",
+    "Severity",
+    "Task",
+    "related",
+    "rule",
+    "suite_rule",
+]

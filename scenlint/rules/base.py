@@ -1,0 +1,142 @@
+"""What a rule is made with: `@rule(...)` turns a function (task) -> findings into a Rule; RULES holds those loaded."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from scenlint.task.card import Card
+from scenlint.task.finding import Confidence, Finding, Kind, Severity
+from scenlint.task.model import Role, Task
+from scenlint.task.policy import Profile
+
+TaskCheck = Callable[[Task], Iterable[Finding]]
+SuiteCheck = Callable[[Sequence[Card]], Iterable[Finding]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule: its identity (the name; the code is an alias), its defaults, what it needs, and the function."""
+
+    name: str
+    code: str
+    summary: str  # the first line of its module's docstring
+    severity: Severity
+    confidence: Confidence
+    kind: Kind
+    needs: frozenset[Role]
+    formats: frozenset[str]  # empty: every format in which the roles exist
+    profiles: frozenset[Profile]  # empty: every profile
+    aliases: tuple[str, ...]  # names other linters give it
+    refute: str  # what would show that a finding is wrong
+    since: str
+    preview: bool
+    late: bool  # runs once suppressions have been applied, on what they did
+    module: str
+    check: TaskCheck | None = None
+    suite_check: SuiteCheck | None = None
+
+    @property
+    def family(self) -> str:
+        """The folder it lies in: "brief", "verifier", …"""
+        return self.module.split(".")[-2]
+
+    @property
+    def page(self) -> Path:
+        """Its page, relative to the rule book."""
+        return Path(self.family, self.module.split(".")[-1] + ".md")
+
+    def inapplicable(self, task: Task) -> str | None:
+        """Why this rule cannot judge the task (reported as not assessed), or None."""
+        return next((why for role in Role if role in self.needs and (why := task.lacks(role))), None)
+
+
+def rule(
+    name: str,
+    code: str,
+    *,
+    severity: Severity = Severity.WARNING,
+    confidence: Confidence = Confidence.MEDIUM,
+    kind: Kind = Kind.CLAIM,
+    needs: Iterable[Role] = (),
+    formats: Iterable[str] = (),
+    profiles: Iterable[Profile] = (),
+    aliases: Iterable[str] = (),
+    refute: str = "",
+    since: str = "0.1",
+    preview: bool = False,
+    late: bool = False,
+) -> Callable[[TaskCheck], Rule]:
+    """Make the decorated function a rule about one task.
+
+    `needs`: roles without which the rule is *not assessed*. `formats`: only where a rule is bound to one format's own
+    grammar; elsewhere it does not exist (neither run nor counted). `profiles`: only where profiles disagree.
+    The function gets a Task and yields `Finding.at(...)`; it may override severity and confidence per finding.
+    """
+
+    def wrap(check: TaskCheck) -> Rule:
+        return Rule(
+            name=name,
+            code=code,
+            summary=_summary(check),
+            severity=severity,
+            confidence=confidence,
+            kind=kind,
+            needs=frozenset(needs),
+            formats=frozenset(formats),
+            profiles=frozenset(profiles),
+            aliases=tuple(aliases),
+            refute=refute,
+            since=since,
+            preview=preview,
+            late=late,
+            module=check.__module__,
+            check=check,
+        )
+
+    return wrap
+
+
+def suite_rule(
+    name: str,
+    code: str,
+    *,
+    severity: Severity = Severity.WARNING,
+    confidence: Confidence = Confidence.MEDIUM,
+    kind: Kind = Kind.CLAIM,
+    aliases: Iterable[str] = (),
+    refute: str = "",
+    since: str = "0.1",
+    preview: bool = False,
+) -> Callable[[SuiteCheck], Rule]:
+    """Make the decorated function a rule about all checked tasks at once; it gets a Card per task."""
+
+    def wrap(check: SuiteCheck) -> Rule:
+        return Rule(
+            name=name,
+            code=code,
+            summary=_summary(check),
+            severity=severity,
+            confidence=confidence,
+            kind=kind,
+            needs=frozenset(),
+            formats=frozenset(),
+            profiles=frozenset(),
+            aliases=tuple(aliases),
+            refute=refute,
+            since=since,
+            preview=preview,
+            late=False,
+            module=check.__module__,
+            suite_check=check,
+        )
+
+    return wrap
+
+
+def _summary(function: TaskCheck | SuiteCheck) -> str:
+    """The first line of the docstring of the rule's module."""
+    doc = (sys.modules[function.__module__].__doc__ or "").strip()
+    return doc.splitlines()[0] if doc else ""

@@ -1,0 +1,1 @@
+"""Rules about the brief and how it maps to the verifier."""

@@ -1,0 +1,1 @@
+"""Rules about verdicts that hinge on trifles."""

@@ -1,0 +1,1 @@
+"""Rules about the folder and its metadata."""

@@ -1,0 +1,1 @@
+"""Rules about whether the score can be had without the work."""

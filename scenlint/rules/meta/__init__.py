@@ -1,0 +1,1 @@
+"""Rules about scenlint's own suppressions, configuration and reading."""

@@ -1,0 +1,1 @@
+"""Rules about verifiers that do not measure."""

@@ -1,0 +1,128 @@
+"""The files of one task folder: listed once, read lazily and boundedly, no link followed out of the folder."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from scenlint.source.text import Source
+
+READ_LIMIT = 2 * 1024 * 1024  # bytes of one file that are ever read
+ENTRY_LIMIT = 20_000  # files of one task that are ever listed
+_UNLISTED = {".git", "node_modules", ".venv", "venv"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file: `path` relative to the folder in posix form, size in bytes, and why it cannot be read (or "")."""
+
+    path: str
+    size: int
+    problem: str = ""
+
+    @property
+    def name(self) -> str:
+        return PurePosixPath(self.path).name
+
+    @property
+    def suffix(self) -> str:
+        return PurePosixPath(self.path).suffix.lower()
+
+
+class FileTree:
+    """What lies under a folder. Links to folders are not entered; a link to a file inside reads as that file."""
+
+    def __init__(self, root: Path, limit: int = ENTRY_LIMIT) -> None:
+        self.root = root
+        self.directories: set[str] = set()
+        self.complete = True
+        self._sources: dict[str, Source | None] = {}
+        self.entries: dict[str, Entry] = {}
+        base = os.path.realpath(root)
+        for entry in self._walk(str(root), "", base):
+            if len(self.entries) >= limit:
+                self.complete = False
+                break
+            self.entries[entry.path] = entry
+
+    @classmethod
+    def of_file(cls, path: Path) -> FileTree | None:
+        """A tree of one file, or None where there is no such file."""
+        if not path.is_file():
+            return None
+        tree = cls(path.parent, limit=0)
+        tree.entries[path.name] = Entry(path.name, path.stat().st_size)
+        return tree
+
+    def _walk(self, folder: str, prefix: str, base: str) -> Iterator[Entry]:
+        try:
+            with os.scandir(folder) as scan:
+                found = sorted(scan, key=lambda e: e.name)
+        except OSError as exc:
+            yield Entry(prefix.rstrip("/") or ".", 0, exc.strerror or "cannot be listed")
+            return
+        for item in found:
+            path = prefix + item.name
+            try:
+                if item.is_symlink():
+                    yield self._link(item, path, base)
+                elif item.is_dir(follow_symlinks=False):
+                    self.directories.add(path)
+                    if item.name not in _UNLISTED:
+                        yield from self._walk(item.path, path + "/", base)
+                else:
+                    info = item.stat(follow_symlinks=False)
+                    kind = "" if stat.S_ISREG(info.st_mode) else "is not a regular file"
+                    yield Entry(path, info.st_size, kind)
+            except OSError as exc:
+                yield Entry(path, 0, exc.strerror or "cannot be read")
+
+    @staticmethod
+    def _link(item: os.DirEntry[str], path: str, base: str) -> Entry:
+        try:
+            # Strict, so that a loop or a missing target raises instead of giving a path.
+            target = os.path.realpath(item.path, strict=True)
+        except FileNotFoundError:
+            return Entry(path, 0, "is a link to a file that does not exist")
+        except OSError:
+            return Entry(path, 0, "is a link that leads back to itself")
+        if os.path.commonpath([target, base]) != base:
+            return Entry(path, 0, "is a link that leads out of the task; it is not followed")
+        if os.path.isdir(target):
+            return Entry(path, 0, "is a link to a folder; it is not followed")
+        return Entry(path, os.stat(target).st_size)
+
+    def __contains__(self, path: object) -> bool:
+        return path in self.entries
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.entries.values())
+
+    def has_dir(self, path: str) -> bool:
+        return path.strip("/") in self.directories
+
+    def under(self, folder: str) -> list[Entry]:
+        """The files below a folder given relative to the root; all of them for ""."""
+        prefix = folder.strip("/") + "/" if folder.strip("/") else ""
+        return [e for e in self.entries.values() if e.path.startswith(prefix)]
+
+    def read(self, path: str) -> Source | None:
+        """The file's text (at most READ_LIMIT bytes of it), or None where it is missing or unreadable. Read once."""
+        if path not in self._sources:
+            entry = self.entries.get(path)
+            self._sources[path] = None if entry is None or entry.problem else self._load(path)
+        return self._sources[path]
+
+    def _load(self, path: str) -> Source | None:
+        try:
+            # Not blocking: a named pipe put in a file's place must not hold the run up.
+            handle = os.open(self.root / path, os.O_RDONLY | os.O_NONBLOCK)
+            with os.fdopen(handle, "rb") as file:
+                data = file.read(READ_LIMIT + 1)
+        except OSError as exc:
+            self.entries[path] = Entry(path, 0, exc.strerror or "cannot be read")
+            return None
+        return Source(self.root / path, data[:READ_LIMIT], truncated=len(data) > READ_LIMIT)

@@ -1,0 +1,150 @@
+"""Python text as a syntax tree with parents, names and exact spans; what cannot be parsed says where it stops."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from scenlint.source.text import Fragment, Span
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
+
+
+@dataclass(frozen=True)
+class SyntaxFault:
+    """Why the text is no Python, and where."""
+
+    message: str
+    span: Span
+
+
+def parse(fragment: Fragment) -> PyModule:
+    """The fragment as a module; parsed once. Never raises: see `PyModule.fault`."""
+    return fragment.memo("python", lambda: PyModule(fragment))
+
+
+class PyModule:
+    """A parsed Python text. Where it has a fault, `tree` is empty."""
+
+    def __init__(self, fragment: Fragment) -> None:
+        self.fragment = fragment
+        self.fault: SyntaxFault | None = None
+        self.tree = ast.Module(body=[], type_ignores=[])
+        # An undecodable byte is one byte for the parser's columns too.
+        text = re.sub("[\ud800-\udfff]", "?", fragment.text)
+        try:
+            self.tree = ast.parse(text)
+        except SyntaxError as exc:
+            at = fragment.index.offset(exc.lineno or 1, exc.offset or 1)
+            self.fault = SyntaxFault(exc.msg, fragment.span(at, min(at + 1, len(fragment.text))))
+        except (ValueError, RecursionError, MemoryError) as exc:
+            self.fault = SyntaxFault(str(exc) or "it is nested too deeply to be parsed", fragment.span(0, 0))
+
+    @cached_property
+    def _parents(self) -> dict[ast.AST, ast.AST]:
+        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        return self._parents.get(node)
+
+    def parents(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around a node, innermost first."""
+        up = self._parents.get(node)
+        while up is not None:
+            yield up
+            up = self._parents.get(up)
+
+    def function_of(self, node: ast.AST) -> Function | None:
+        """The innermost function around a node."""
+        return next((p for p in self.parents(node) if isinstance(p, ast.FunctionDef | ast.AsyncFunctionDef)), None)
+
+    def span(self, node: ast.AST) -> Span:
+        """Where a node stands in the file."""
+        start = self._offset(getattr(node, "lineno", 1), getattr(node, "col_offset", 0))
+        end_line = getattr(node, "end_lineno", None)
+        if end_line is None:
+            return self.fragment.span(start, start)
+        return self.fragment.span(start, self._offset(end_line, getattr(node, "end_col_offset", 0)))
+
+    def head(self, node: Function | ast.ClassDef) -> Span:
+        """The line that opens a definition, without its body."""
+        whole = self.span(node)
+        start = self._offset(node.lineno, node.col_offset)
+        end = self._offset(node.body[0].lineno, node.body[0].col_offset)
+        return Span(whole.source, whole.start, whole.start + len(self.fragment.text[start:end].rstrip()))
+
+    def _offset(self, line: int, utf8_column: int) -> int:
+        index = self.fragment.index
+        start = index.offset(line)
+        if self.fragment.text.isascii():
+            return min(start + utf8_column, len(self.fragment.text))
+        return index.char(min(index.byte(start) + utf8_column, len(index.utf8)))
+
+    @cached_property
+    def functions(self) -> dict[str, Function]:
+        """Functions at module level, also those inside `if` and `try`; the last of one name counts."""
+        return {n.name: n for n in _top(self.tree.body) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)}
+
+    @cached_property
+    def classes(self) -> dict[str, ast.ClassDef]:
+        return {n.name: n for n in _top(self.tree.body) if isinstance(n, ast.ClassDef)}
+
+    @cached_property
+    def imports(self) -> dict[str, str]:
+        """Local name -> dotted name it stands for, over the whole text (`import numpy as np`: np -> numpy)."""
+        out: dict[str, str] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    out[alias.asname or alias.name.split(".")[0]] = alias.name if alias.asname else alias.name.split(".")[0]
+            elif isinstance(node, ast.ImportFrom):
+                base = "." * node.level + (node.module or "")
+                for alias in node.names:
+                    out[alias.asname or alias.name] = f"{base}.{alias.name}" if base.strip(".") else base + alias.name
+        return out
+
+    def dotted(self, node: ast.AST | None) -> str:
+        """The full dotted name of an expression, import aliases undone ("subprocess.run"); "" where it is none."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return ""
+        return ".".join([self.imports.get(node.id, node.id), *reversed(parts)])
+
+    def calls(self, *names: str) -> Iterator[ast.Call]:
+        """The calls of given dotted names; of every name where none is given."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Call) and (not names or self.dotted(node.func) in names):
+                yield node
+
+    def docstring(self, node: ast.AST) -> tuple[str, Span] | None:
+        """A definition's or the module's docstring, cleaned of indentation, and the span of the literal."""
+        body = getattr(node, "body", None)
+        if not isinstance(body, list) or not body or not isinstance(body[0], ast.Expr):
+            return None
+        first = body[0].value
+        if not isinstance(first, ast.Constant) or not isinstance(first.value, str):
+            return None
+        import inspect
+
+        return inspect.cleandoc(first.value), self.span(first)
+
+
+def _top(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    for node in body:
+        yield node
+        if isinstance(node, ast.If):
+            yield from _top(node.body)
+            yield from _top(node.orelse)
+        elif isinstance(node, ast.Try):
+            yield from _top(node.body)
+            for handler in node.handlers:
+                yield from _top(handler.body)
+            yield from _top(node.orelse)
+            yield from _top(node.finalbody)

@@ -1,0 +1,232 @@
+"""Which check covers which criterion: by an outright mark, a shared name, path, key or value, or by common words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from scenlint.source import markdown
+from scenlint.source.text import Fragment
+from scenlint.task.numbers import find_numbers
+from scenlint.task.paths import find_paths
+
+if TYPE_CHECKING:
+    from scenlint.task.checks.model import Check
+    from scenlint.task.criteria import Criterion
+    from scenlint.task.model import Brief, Task
+
+_STRICT = r"criterion|criteria|requirements?|要求|标准|准则"
+_LOOSE = rf"{_STRICT}|rules?|steps?|deliverables?|tasks?|points?|步骤"
+_NUMBER = r"\d{1,2}(?:\.\d{1,2})*(?![\d%])"
+_JOIN = r"\s*(?:,|and|or|&|/|to|through|-|–|—|\.\.|、|和|至|到)\s*"
+
+
+def _mark_pattern(words: str, short: str) -> re.Pattern[str]:
+    named = rf"(?:{words}|(?:{short})(?=[ _#:-]?\d))[ _#:.\-]*(?:no\.? ?)?"
+    return re.compile(rf"(?<![A-Za-z]){named}({_NUMBER}(?:{_JOIN}{_NUMBER})*)", re.I)
+
+
+_STRICT_MARK, _LOOSE_MARK = _mark_pattern(_STRICT, "AC|REQ"), _mark_pattern(_LOOSE, "AC|REQ|SC|C|R")
+_RANGE = re.compile(r"(\d+)\s*(?:to|through|-|–|—|\.\.|至|到)\s*(\d+)$")
+_STOP_WORDS = """
+    the and for with that this from are was were has have had not but its into out all any each every one two may can
+    will should must shall need needs been being than then them they their there where when which while who whom what
+    how your you our use used uses using file files path named name names exist exists exactly following only also both
+    same other such etc via per after before about over test tests check checks assert task output result results
+    correct correctly contain contains value values make sure ensure create created run running data line lines true
+    false none self def return import json open read write get set list dict str int len
+"""
+_STOP = frozenset(_STOP_WORDS.split())
+
+
+@dataclass(frozen=True)
+class Link:
+    """A check covers a criterion; `by` is one of mark, id, docstring, path, key, value, words; `strength` 0 to 1."""
+
+    criterion: Criterion
+    check: Check
+    by: str
+    strength: float
+
+
+class Vocabulary:
+    """What a text is about: words reduced to their stem, paths' base names, names in code marks or quotes, numbers."""
+
+    def __init__(self, text: str, fragment: Fragment | None = None) -> None:
+        self.text = text
+        self._fragment = fragment
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset(stems(self.text))
+
+    @cached_property
+    def paths(self) -> frozenset[str]:
+        return frozenset(t.plain.rpartition("/")[2].lower() for t in find_paths(self.text))
+
+    @cached_property
+    def values(self) -> frozenset[str]:
+        """Quoted words and code spans, folded; single common words left out."""
+        found = re.findall(r"`+([^`\n]+)`+|\"([^\"\n]+)\"|'([^'\n]{2,})'|“([^”\n]+)”|「([^」\n]+)」", self.text)
+        texts = {" ".join(next(filter(None, groups)).lower().split()) for groups in found}
+        return frozenset(t for t in texts if len(t) > 1 and t not in _STOP)
+
+    @cached_property
+    def numbers(self) -> frozenset[float]:
+        """Numbers of at least two digits or with a fraction: smaller ones stand everywhere."""
+        return frozenset(n.value for n in find_numbers(self.text) if abs(n.value) >= 10 or n.value % 1)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Identifiers with an inner mark (`total_rows`, `maxItems`, `a.b`): words that prose does not use by chance."""
+        return frozenset(
+            w.lower() for w in re.findall(r"\b[A-Za-z]+(?:_[A-Za-z0-9]+)+\b|\b[a-z]+[A-Z][A-Za-z0-9]+\b", self.text)
+        )
+
+
+class Mapping:
+    """Criteria and checks of a task, and the links between them."""
+
+    def __init__(self, task: Task, brief: Brief | None = None) -> None:
+        self.task = task
+        self.briefs = [brief] if brief else task.briefs
+        self.criteria: list[Criterion] = [c for b in self.briefs for c in b.criteria]
+        self.checks: list[Check] = task.checks
+
+    @cached_property
+    def links(self) -> list[Link]:
+        return [link for criterion in self.criteria for link in self._links(criterion)]
+
+    def of(self, criterion: Criterion) -> list[Link]:
+        """The links of one criterion, strongest first."""
+        return sorted((k for k in self.links if k.criterion is criterion), key=lambda k: -k.strength)
+
+    @property
+    def uncovered(self) -> list[Criterion]:
+        """The criteria that no check has any link to."""
+        linked = {id(k.criterion) for k in self.links}
+        return [c for c in self.criteria if id(c) not in linked]
+
+    @property
+    def unclaimed(self) -> list[Check]:
+        """The checks that have no link to any criterion."""
+        linked = {id(k.check) for k in self.links}
+        return [c for c in self.checks if id(c) not in linked]
+
+    # Marks.
+
+    @cached_property
+    def marks(self) -> dict[str, list[Check]]:
+        """Which checks name which criterion number outright, in label, id or declaration."""
+        out: dict[str, list[Check]] = {}
+        for check in self.checks:
+            for number in self.marked(check):
+                out.setdefault(number, []).append(check)
+        return out
+
+    def marked(self, check: Check) -> set[str]:
+        """The criterion numbers that a check names outright."""
+        return {c for c in check.criteria if re.fullmatch(r"[\d.]+", c)} | set(marks(f"{check.label}\n{check.id}"))
+
+    @cached_property
+    def marked_anywhere(self) -> set[str]:
+        """Every criterion number that any part of the verifier names, comments and helpers included."""
+        found = set(self.marks)
+        for fragment in self.task.verifier.files if self.task.verifier else []:
+            found |= set(marks(fragment.text))
+        return found
+
+    # Links.
+
+    def _links(self, criterion: Criterion) -> Iterator[Link]:
+        about = self._about[id(criterion)]
+        for check in self.checks:
+            yield from (Link(criterion, check, by, strength) for by, strength in self._ties(criterion, about, check))
+
+    def _ties(self, criterion: Criterion, about: Vocabulary, check: Check) -> Iterator[tuple[str, float]]:
+        if criterion.number in self.marked(check):
+            yield "mark", 1.0
+        keys = {k.name.lower() for k in check.keys} | {c.lower() for c in check.criteria if not c[:1].isdigit()}
+        said = about.values | about.names
+        if keys & said:
+            yield ("id" if {c.lower() for c in check.criteria} & said else "key"), 0.9
+        spoken = self._spoken[id(check)]
+        if about.values & spoken.values or about.names & spoken.names or about.values & spoken.names:
+            yield "docstring", 0.8
+        source = self._source[id(check)]
+        read = {a.path.rpartition("/")[2].lower() for a in check.accesses} | source.paths
+        if about.paths & read:
+            yield "path", 0.5
+        if self._shares_value(about, source):
+            yield "value", 0.7
+        shared = about.words & (spoken.words | source.words)
+        if shared and (len(shared) >= 3 or len(shared) >= 0.3 * len(about.words)):
+            yield "words", round(min(0.6, len(shared) / len(about.words)), 2)
+
+    @staticmethod
+    def _shares_value(about: Vocabulary, source: Vocabulary) -> bool:
+        folded = source.text.lower()
+        return bool(about.numbers & source.numbers) or any(v in folded for v in about.values | about.names)
+
+    @cached_property
+    def _about(self) -> dict[int, Vocabulary]:
+        return {id(c): Vocabulary(c.raw or c.text) for c in self.criteria}
+
+    @cached_property
+    def _spoken(self) -> dict[int, Vocabulary]:
+        return {id(c): Vocabulary(f"{c.label}\n{_spaced(c.id)}") for c in self.checks}
+
+    @cached_property
+    def _source(self) -> dict[int, Vocabulary]:
+        """A check's own code, with the paths, keys and constants that were resolved from elsewhere."""
+        return {id(c): Vocabulary("\n".join(_material(c))) for c in self.checks}
+
+
+def map_task(task: Task) -> Mapping:
+    """The mapping of a task, made once."""
+    if not task.briefs:
+        return Mapping(task)
+    return task.briefs[0].prose.memo("mapping", lambda: Mapping(task))
+
+
+def marks(text: str, *, strict: bool = False) -> Iterator[str]:
+    """The numbers of "Criterion 3", "criteria 1, 2 and 4", "AC-1"; unless `strict`, of "steps 1 to 3" and "rule_2" too."""
+    for match in (_STRICT_MARK if strict else _LOOSE_MARK).finditer(text):
+        if span := _RANGE.search(match[1]):
+            low, high = int(span[1]), int(span[2])
+            yield from map(str, range(low, high + 1) if low < high <= low + 50 else ())
+        yield from re.findall(r"\d+(?:\.\d+)*", match[1])
+
+
+def stems(text: str) -> Iterator[str]:
+    """The content words of a text, identifiers taken apart, endings cut."""
+    for word in re.findall(r"[A-Za-z]{3,}", _spaced(text)):
+        lower = word.lower()
+        if lower not in _STOP:
+            yield _stem(lower)
+
+
+def _stem(word: str) -> str:
+    for ending in ("ations", "ation", "ings", "ing", "ies", "ied", "edly", "ed", "es", "ers", "er", "ly", "s", "e"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
+
+
+def _spaced(text: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|[_\W]+", " ", text)
+
+
+def _material(check: Check) -> Iterable[str]:
+    yield check.span.text
+    yield from (a.path for a in check.accesses)
+    yield from (f"`{k.name}`" for k in check.keys)
+    yield from (f"`{c.constant}`" for c in check.comparisons if c.has_constant)
+
+
+def brief_vocabulary(briefs: list[Brief]) -> Vocabulary:
+    """What the briefs as a whole are about."""
+    return Vocabulary("\n".join(markdown.parse(b.prose).text for b in briefs))

@@ -1,0 +1,218 @@
+"""A RunPlan: the recipe for a trial of one task, in terms that hold for every format; what the harness works from.
+
+`Format.plan(task)` makes it, the harness runs it and knows no format. Paths inside an environment are absolute posix
+strings; paths on the host are Paths; times are seconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+
+class Where(StrEnum):
+    """Where something runs."""
+
+    CONTAINER = "container"  # in the agent's container
+    SEPARATE = "separate"  # in a fresh container that gets only the declared artifacts
+    LOCAL = "local"  # in the local sandbox (bubblewrap), on a private copy of the working directory
+
+
+@dataclass(frozen=True)
+class Build:
+    """An image to build: the context folder, the Dockerfile relative to it, and how."""
+
+    context: Path
+    dockerfile: str = "Dockerfile"
+    target: str | None = None
+    arguments: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Image:
+    """What a container is made from: a reference or a build, never both."""
+
+    reference: str | None = None
+    build: Build | None = None
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Resources of a container or a local sandbox; None: the harness's default."""
+
+    cpus: float | None = None
+    memory_mb: int | None = None
+    storage_mb: int | None = None
+    pids: int | None = None
+
+
+@dataclass(frozen=True)
+class Command:
+    """A program to run. `argv` is never given to a shell. `env` is added to what the environment has already."""
+
+    argv: tuple[str, ...]
+    env: tuple[tuple[str, str], ...] = ()
+    cwd: str | None = None
+    user: str | None = None
+    timeout: float | None = None
+    stdin: bytes = b""
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A host file or folder copied into the environment; `clear` empties the target first (nothing planted survives)."""
+
+    source: Path
+    target: str
+    clear: bool = False
+    executable: bool = False
+
+
+@dataclass(frozen=True)
+class Probe:
+    """How to tell that something is ready: a command in its container, or an HTTP path on a published port."""
+
+    command: Command | None = None
+    http_path: str | None = None
+    accept: frozenset[int] = frozenset({200, 301, 302, 303, 401, 403})
+    interval: float = 1.0
+    start_period: float = 0.0
+    timeout: float = 300.0  # in all, until the environment counts as failed
+    retries: int | None = None
+
+
+@dataclass(frozen=True)
+class Container:
+    """The agent's container, or the separate verifier's. `command` None: kept alive doing nothing."""
+
+    image: Image
+    command: tuple[str, ...] | None = None
+    env: tuple[tuple[str, str], ...] = ()
+    workdir: str | None = None
+    user: str | None = None
+    limits: Limits = Limits()
+    folders: tuple[str, ...] = ()  # made before anything runs, writable for everyone (/logs/agent)
+    probe: Probe | None = None
+    build_timeout: float = 600.0
+
+
+@dataclass(frozen=True)
+class Compose:
+    """A compose project whose service `main` is the agent's container; `files` in the order of merging."""
+
+    files: tuple[Path, ...]
+    main: str
+    folder: Path  # project directory, to which relative paths in the files are relative
+    env: tuple[tuple[str, str], ...] = ()  # for ${…} in the files; `{trial}` stands for the trial's own name
+
+
+@dataclass(frozen=True)
+class App:
+    """A SaaS-Bench application: started by `docker run …` (argv with {container}, {port}, {hostname}) or a compose template.
+
+    The harness gives each trial its own port and names; `variables` tells which environment variables carry them.
+    """
+
+    name: str
+    run: tuple[str, ...] = ()
+    template: Path | None = None  # compose file with $prefix, $port, $hostname
+    container: str = ""  # name with {prefix} of the app's container, for <APP>_CONTAINER
+    database: str | None = None  # name with {prefix} of the database's container, for <APP>_DB_CONTAINER
+    variable: str = ""  # stem of the variables, e.g. MATTERMOST
+    probe: Probe = Probe()
+
+
+class Reader(StrEnum):
+    """How the verdict is read once the verifier has ended."""
+
+    REWARD_FILE = "reward file"
+    TEST_SUMMARY = "test summary"
+    POINT_LINES = "point lines"
+    EXIT_STATUS = "exit status"
+    JSON_LINE = "json line"
+    PACKET = "packet"  # every required check's exit status
+
+
+@dataclass(frozen=True)
+class Check:
+    """One command of the verifier: its id, what it is, whether it counts, and the command."""
+
+    id: str
+    command: Command
+    required: bool = True
+    weight: float = 1.0
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Verify:
+    """The grading of one step: what is overlaid, the commands in order, and how the verdict is read."""
+
+    where: Where
+    checks: tuple[Check, ...]
+    reader: Reader
+    overlay: tuple[Upload, ...] = ()
+    container: Container | None = None  # for Where.SEPARATE
+    artifacts: tuple[str, ...] = ()  # paths carried over to a separate verifier
+    verdict_paths: tuple[str, ...] = ()  # for Reader.REWARD_FILE, in the order of precedence
+    parser: str = "pytest"  # for Reader.TEST_SUMMARY
+    timeout: float = 600.0
+    workspace_variable: str | None = None  # LOCAL: variable that names the working directory (WAZA_WORKSPACE_DIR)
+    private_files: tuple[
+        tuple[str, str, str], ...
+    ] = ()  # LOCAL: (variable, file name, content), 0700 folder, 0600 file
+    helper: str = ""  # a helper module the harness provides beside the verifier ("deepgym_solution")
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """How the reference solution is run: uploads first, then the command; or the files it hands in."""
+
+    uploads: tuple[Upload, ...] = ()
+    command: Command | None = None
+    submission: Path | None = None  # LOCAL, DeepGym: the file that is handed in as it is
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a trial. Single-step tasks have exactly one, with name ""."""
+
+    brief: str
+    verify: Verify
+    name: str = ""
+    uploads: tuple[Upload, ...] = ()
+    setup: Command | None = None
+    oracle: Oracle | None = None
+    agent_timeout: float | None = None  # None: no limit stated
+    min_reward: float | None = None  # a lower reward ends the trial after this step
+
+
+class Network(StrEnum):
+    NONE = "none"
+    PUBLIC = "public"
+    ALLOWLIST = "allowlist"
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """Everything the harness needs to know of a task. Exactly one of container, compose, apps or workdir is the environment."""
+
+    task: str
+    format: str
+    folder: Path
+    steps: tuple[Step, ...]
+    container: Container | None = None
+    compose: Compose | None = None
+    apps: tuple[App, ...] = ()
+    workdir: Path | None = None  # LOCAL: folder copied for each trial and handed to the agent
+    inline_files: tuple[tuple[str, str], ...] = ()  # LOCAL: further files of the workdir, path -> content
+    network: Network = Network.NONE
+    allowed_hosts: tuple[str, ...] = ()
+    reward_strategy: str = "mean"  # over steps: "mean" or "final"
+    unsafe: tuple[str, ...] = ()  # what it asks for that is refused unless allowed by name
+    digests: tuple[tuple[str, str], ...] = ()  # part (brief, environment, verifier, oracle, metadata) -> sha256
+
+
+class NotRunnableError(Exception):
+    """The task cannot be run as it stands; the message says why and what to do."""

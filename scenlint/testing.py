@@ -1,0 +1,138 @@
+"""What authors of rules and formats test with: run a rule page's examples, lint a folder, check a format's conformance.
+
+A page's examples stand under `## Bad` and `## Good`; each is a run of fenced blocks `LANG path=RELPATH`, laid over the
+sound base task of its format (`format=`, default harbor). `# !rule-name` at the end of a line marks an expected finding
+(`<!-- !rule-name -->` in Markdown, `// !rule-name` where `//` comments), `expect=3,7` or `expect=file` in the first
+line of a block does where no comment may stand, and `delete` removes the file from the base.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from scenlint.config import Settings
+from scenlint.formats.conformance import check_format
+from scenlint.lint.discover import Finder
+from scenlint.lint.engine import Engine
+from scenlint.lint.run import check
+from scenlint.rules.base import Rule
+from scenlint.task.finding import Finding
+from scenlint.task.model import Task
+from scenlint.task.policy import Policy, Profile
+
+__all__ = ["Example", "base_task", "check_format", "examples", "lint", "load_task", "run_example"]
+
+BASES = Path(__file__).parent / "formats" / "scaffold"
+_MARK = re.compile(r"[ \t]*(?:#|//|<!--)[ \t]*!([a-z0-9-]+(?:,[a-z0-9-]+)*)(?:[ \t]*-->)?[ \t]*$")
+
+
+@dataclass
+class Example:
+    """One example of a page: the files laid over the base, the lines where findings are due, and how it is set up."""
+
+    title: str
+    good: bool
+    format: str = "harbor"
+    profile: str = "seed"
+    name: str = ""  # of the task's folder, where the default does not serve
+    files: dict[str, str | None] = field(default_factory=dict)  # None: removed
+    expected: set[tuple[str, int]] = field(default_factory=set)  # (path, line); line 0: the file or folder as a whole
+
+
+def base_task(format: str, target: Path) -> Path:
+    """Copy the sound base task of a format to `target` and return the folder that is the task's (or the suite's)."""
+    shutil.copytree(BASES / format, target)
+    return target
+
+
+def examples(page: str) -> Iterator[Example]:
+    """The examples of a page, in order."""
+    from markdown_it import MarkdownIt
+
+    section, title, current = "", "", None
+    for token in (tokens := iter(MarkdownIt().parse(page))):
+        if token.type == "heading_open":
+            text = next(tokens).content.strip()
+            if current:
+                yield current
+            current = None
+            section, title = (text.lower(), text) if token.tag == "h2" else (section, text)
+        elif token.type == "fence" and section in ("bad", "good") and "path=" in token.info:
+            current = current or Example(f"{section}: {title}", section == "good")
+            _add(current, token.info.split(), token.content)
+    if current:
+        yield current
+
+
+def _add(example: Example, info: list[str], content: str) -> None:
+    options = dict(part.partition("=")[::2] for part in info[1:])
+    path = options["path"]
+    example.format = options.get("format", example.format)
+    example.profile = options.get("profile", example.profile)
+    example.name = options.get("name", example.name)
+    if "delete" in options:
+        example.files[path] = None
+    if "expect" in options:
+        lines = options["expect"].split(",")
+        example.expected |= {(path, 0 if line == "file" else int(line)) for line in lines}
+    if "delete" in options:
+        return
+    lines = []
+    for number, line in enumerate(content.splitlines(), 1):
+        mark = _MARK.search(line)
+        if mark:
+            example.expected.add((path, number))
+            line = line[: mark.start()]
+        lines.append(line)
+    example.files[path] = "\n".join(lines) + "\n"
+
+
+def run_example(example: Example, rule: Rule, folder: Path) -> None:
+    """Lay the example over its base below `folder`, lint it with the rule alone, and compare with what is marked."""
+    # A packet's id equals its folder's name.
+    root = base_task(example.format, folder / (example.name or example.format))
+    task = next(root.glob("tasks/*/*/*"), root) if example.format == "saas-bench" else root
+    for path, text in example.files.items():
+        target = root / path if path == "apps.yaml" or path.startswith("tasks/") else task / path
+        if text is None:
+            shutil.rmtree(target) if target.is_dir() else target.unlink()
+        else:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, "utf-8")
+    # What suppressions did shows only when the rules they speak of run too.
+    found = [f for f in lint(root, *([] if rule.late else [rule.name]), profile=example.profile) if f.rule == rule.name]
+    base = task if not any((root / p).exists() and p.startswith("tasks/") for p, _ in example.expected) else root
+    got = {(_inside(f.location.path, base), f.location.line if f.location.excerpt else 0) for f in found}
+    shown = "\n".join(f"  {f.location.path.name}:{f.location.line} {f.message}" for f in found) or "  nothing"
+    assert got == example.expected, (
+        f"{rule.name}, {example.title}: expected {sorted(example.expected)}, found {sorted(got)}:\n{shown}"
+    )
+
+
+def _inside(path: Path, base: Path) -> str:
+    try:
+        return path.relative_to(base).as_posix()
+    except ValueError:
+        return path.name
+
+
+def lint(folder: Path, *rules: str, profile: str = "seed") -> list[Finding]:
+    """The findings of the named rules (all, where none is named) for the tasks in a folder."""
+    settings = Settings(root=folder, policy=Policy(profile=Profile(profile)))
+    report = check([folder], settings.override(select=list(rules) or None), jobs=1)
+    assert not report.crashes, report.crashes
+    assert report.tasks, f"no task in {folder}: {report.skipped}"
+    return report.findings
+
+
+def load_task(folder: Path) -> Task:
+    """The one task in a folder."""
+    from scenlint.lint.discover import format_named
+
+    settings = Settings(root=folder)
+    (ref,) = Finder(settings).discover([folder]).refs
+    return format_named(ref.format).load(ref, Engine(settings).settings.policy)

@@ -1,0 +1,81 @@
+"""Which tasks a path stands for."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from scenlint.config import Settings
+from scenlint.lint.discover import Finder, load_formats
+from scenlint.testing import base_task
+
+FORMATS = ["harbor", "terminal-bench", "saas-bench", "waza", "deepgym", "packet"]
+
+
+def found(*paths: Path, root: Path | None = None, force: bool = False, **settings) -> list[str]:
+    finder = Finder(Settings(root=root or paths[0], **settings), force_exclude=force)
+    return [ref.folder.name for ref in finder.discover(paths).refs]
+
+
+@pytest.fixture
+def suite(tmp_path) -> Path:
+    for name in ("one", "two", "three"):
+        base_task("harbor", tmp_path / "suite" / name)
+    return tmp_path / "suite"
+
+
+def test_built_in_formats_load_through_their_entry_points():
+    assert {form.name for form in load_formats()} == set(FORMATS)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_finds_its_own_base_task(name, tmp_path):
+    base_task(name, tmp_path / name)
+    finder = Finder(Settings(root=tmp_path))
+    assert [ref.format for ref in finder.discover([tmp_path]).refs] == [name]
+
+
+def test_folder_is_walked_in_order(suite):
+    assert found(suite) == ["one", "three", "two"]
+
+
+def test_file_selects_its_task_and_a_task_named_twice_counts_once(suite):
+    assert found(suite / "one" / "tests" / "test.sh", suite / "one", suite / "one" / "task.toml") == ["one"]
+
+
+def test_folder_inside_a_task_selects_the_task(suite):
+    assert found(suite / "two" / "tests") == ["two"]
+
+
+def test_path_that_is_no_task_is_named(tmp_path):
+    (tmp_path / "notes.txt").write_text("nothing")
+    discovery = Finder(Settings(root=tmp_path)).discover([tmp_path, tmp_path / "notes.txt", tmp_path / "gone"])
+    assert discovery.refs == []
+    assert len(discovery.messages) == 2
+    assert discovery.missing == [str(tmp_path / "gone")]
+
+
+def test_gitignored_folders_are_left_out_unless_named(suite):
+    subprocess.run(["git", "init", "-q", suite], check=True)
+    (suite / ".gitignore").write_text("two/\n")
+    assert found(suite) == ["one", "three"]
+    assert found(suite / "two") == ["two"]
+
+
+def test_deeper_gitignore_takes_back_what_a_higher_one_ignores(suite):
+    subprocess.run(["git", "init", "-q", suite], check=True)
+    (suite / ".gitignore").write_text("t*/\n!three/\n")
+    assert found(suite) == ["one", "three"]
+
+
+def test_exclusion_holds_for_named_paths_only_when_forced(suite):
+    assert found(suite, exclude=("two",)) == ["one", "three"]
+    named = suite / "two" / "task.toml"
+    assert found(named, root=suite, exclude=("two/",)) == ["two"]
+    assert found(named, root=suite, exclude=("two/",), force=True) == []
+
+
+def test_links_to_folders_are_not_entered(suite):
+    (suite / "again").symlink_to(suite)
+    (suite / "copy").symlink_to(suite / "one")
+    assert found(suite) == ["one", "three", "two"]
