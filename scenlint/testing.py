@@ -99,7 +99,7 @@ def run_example(example: Example, rule: Rule, folder: Path) -> None:
     for path, text in example.files.items():
         target = root / path if path == "apps.yaml" or path.startswith("tasks/") else task / path
         if text is None:
-            shutil.rmtree(target) if target.is_dir() else target.unlink()
+            shutil.rmtree(target) if target.is_dir() else target.unlink(missing_ok=True)
         else:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, "utf-8")

@@ -84,7 +84,7 @@ _SHEBANG = re.compile(r"#![^\r\n]*?\b(?:(python)[\d.]*|(bash|sh|dash|zsh|ksh|bat
 
 
 def language_of(path: str, source: Source | None = None) -> str:
-    """The language of a file by its name, else by its first line: "python", "shell", "dockerfile", "data", …, "text"."""
+    """The language of a file by its name, else by its first line: "python", "shell", "dockerfile", "data", "text" …"""
     name = PurePosixPath(path).name
     if re.match(r"(?:Dockerfile|Containerfile)(?:\.|$)|.*\.(?:dockerfile|containerfile)$", name, re.IGNORECASE):
         return "dockerfile"

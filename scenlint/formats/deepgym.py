@@ -20,8 +20,8 @@ from scenlint.formats.base import (
     value_at,
 )
 from scenlint.source.data import Data
-from scenlint.source.files import READ_LIMIT, FileTree
-from scenlint.source.text import Fragment, Source
+from scenlint.source.files import FileTree, read_source
+from scenlint.source.text import Fragment
 from scenlint.task.model import (
     Brief,
     Budget,
@@ -136,16 +136,22 @@ def _support(task: Task, data: Data | None) -> list[Fragment]:
     return out
 
 
+def _missing_support(task: Task, data: Data | None) -> list[Value]:
+    """The support files that are neither in the folder nor, for shared ones, beside it."""
+    listed = data.get("support_files") if data else None
+    out = []
+    for n, name in enumerate(listed if isinstance(listed, list) else ()):
+        path = posixpath.normpath(name) if isinstance(name, str) and name else ""
+        there = (task.folder.resolve() / path).is_file() if path.startswith("..") else path in task.files
+        if data is not None and path and not there:
+            out.append(Value(name, data.span("support_files", n)))
+    return out
+
+
 def _beside(folder: Path, name: str) -> Fragment | None:
     """A shared file of the suite: registered tasks may name files up to the folder of all tasks."""
-    path = (folder.resolve() / name).resolve()
-    try:
-        with path.open("rb") as file:
-            content = file.read(READ_LIMIT + 1)
-    except OSError:
-        return None
-    source = Source(path, content[:READ_LIMIT], truncated=len(content) > READ_LIMIT)
-    return None if source.binary else Fragment.of(source, language_of(path.name, source))
+    source = read_source((folder.resolve() / name).resolve())
+    return None if source is None or source.binary else Fragment.of(source, language_of(source.path.name, source))
 
 
 def _inside(task: Task, path: Path) -> str:
@@ -173,6 +179,7 @@ def _read_verifier(task: Task, data: Data | None, support: list[Fragment]) -> No
         Isolation.JUDGE,
     )
     verifier.files = [script, *support]
+    verifier.graders[0].missing = _missing_support(task, data)
     verifier.folder, verifier.workdir = "", "."
     verifier.truth = [_inside(task, f.path) for f in support if f.language in ("data", "text")]
     task.verifier = verifier

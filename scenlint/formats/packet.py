@@ -20,6 +20,8 @@ from scenlint.formats.base import (
 )
 from scenlint.source.data import Data
 from scenlint.source.files import FileTree
+from scenlint.source.shell import parse as parse_shell
+from scenlint.source.text import Fragment
 from scenlint.task.finding import Severity
 from scenlint.task.model import (
     Brief,
@@ -36,6 +38,7 @@ from scenlint.task.model import (
     Oracle,
     Role,
     Task,
+    Value,
     Verifier,
 )
 from scenlint.task.policy import Policy
@@ -70,17 +73,21 @@ class Packet:
         stated = value_at(data, "id")
         if isinstance(stated.value, str):
             task.id = stated.value
-            task.claims = [Claim("id", stated.value, stated.span, folder.name)]
+            task.claims = [Claim("id", stated.value, stated.span, folder.name, binding=False)]
         task.requirements = [
             require(task.files, named["brief"], "it is what the agent is told"),
             require(task.files, named["workdir"], "it is the folder that the agent is handed", Severity.WARNING),
         ]
         if text_at(data, "oracle"):
             task.requirements.append(require(task.files, named["oracle"], f"{FILE} names it as the oracle"))
+        if folder_name := text_at(data, "verifier"):
+            task.requirements.append(
+                require(task.files, posixpath.normpath(folder_name), "the checks find it by SCENLINT_VERIFIER")
+            )
         _read_brief(task, named["brief"])
         _read_environment(task, data, named["workdir"])
-        _read_verifier(task, data)
         _read_oracle(task, named["oracle"])
+        _read_verifier(task, data)
         limits = (("agent", "agent_sec"), ("verifier", "verifier_sec"))
         task.budget = Budget([Limit(n, value_at(data, "budget", k), f"budget.{k} in {FILE}") for n, k in limits])
         task.known_files |= {FILE, *named.values()}
@@ -130,6 +137,7 @@ def _read_verifier(task: Task, data: Data | None) -> None:
         grader = Grader(f"{check.get('type', 'check')} {n + 1}", data.span(*at, "command"), script=command)
         grader.required = check.get("required") is True
         grader.timeout = value_at(data, "budget", "verifier_sec")
+        grader.missing = _missing_script(task, command)
         verifier.graders.append(grader)
         verifier.files.append(command)
     files = fragments_of(task.files, paths)
@@ -138,6 +146,35 @@ def _read_verifier(task: Task, data: Data | None) -> None:
     verifier.truth = [path for path in paths if path not in code]
     task.known_files |= set(paths)
     task.verifier = verifier
+
+
+def _missing_script(task: Task, command: Fragment) -> list[Value]:
+    """A script in the working directory that a check runs, that is not there and that nobody is told to write."""
+    environment = task.environment
+    workdir = _workdir(task)
+    oracle = task.oracle.entry.text if task.oracle else ""
+    out = []
+    folder = ""
+    for run in parse_shell(command).commands:
+        if run.program == "cd":
+            target = run.arguments[0].text if len(run.arguments) == 1 else None
+            if target is None or target.startswith(("/", "..")):
+                break
+            folder = posixpath.join(folder, target)
+        word = run.script_word
+        name = word.text if word is not None else None
+        if environment is None or word is None or name is None or not re.fullmatch(r"(?!/|.*\.\./)[\w./-]+\.\w+", name):
+            continue
+        there = posixpath.normpath(posixpath.join(workdir, folder, name)) in environment.files
+        told = any(posixpath.basename(name) in text for text in [oracle, *(b.prose.text for b in task.briefs)])
+        if not there and not told:
+            out.append(Value(name, word.span))
+    return out
+
+
+def _workdir(task: Task) -> str:
+    data = task.documents[0].data if task.documents else None
+    return _path(data, "workdir") or DEFAULTS["workdir"]
 
 
 def _read_oracle(task: Task, path: str) -> None:

@@ -10,6 +10,7 @@ from scenlint.task.plan import Command, Upload
 
 HEAD = 16_000  # characters of a command's output that a record keeps from its beginning
 TAIL = 16_000  # and from its end
+SUBMISSION = "/submission"  # where a file that is handed in as it is lies in a local sandbox (Oracle.submission)
 LOG_LIMIT = 64 * 1024 * 1024  # bytes of a command's output that are kept in a file
 
 
@@ -30,7 +31,7 @@ class Ran:
     stderr: bytes = b""
 
 
-class Fault(Exception):
+class Fault(Exception):  # noqa: N818
     """The environment failed, not what ran in it; `phase` is filled in by the trial. The text is for the user."""
 
 
@@ -38,8 +39,25 @@ class FaultTimeoutError(Fault):
     """Something of the harness's own (a build, a start, an upload) exceeded its limit."""
 
 
+class InfrastructureError(Fault):
+    """The machinery failed: no engine answers, the disk is full, a result cannot be recorded."""
+
+
+class GoneError(Fault):
+    """What ran in the environment ended it, or went beyond a limit: not a failure of the engine's own."""
+
+
+class StoppedError(Fault):
+    """The user interrupted the run."""
+
+
 class Environment(Protocol):
-    """A live environment of one trial. Everything it made carries the run's labels and is removed by `close`."""
+    """A live environment of one trial. Everything it made carries the run's labels and is removed by `close`.
+
+    Optional attributes: `variables` (dict), what a program on the host needs to reach it (SCENLINT_CONTAINER, ports);
+    `urls` (dict), app -> URL; `notes` (list), limits that could not be held; `processes()`, the command lines of what
+    still runs; and `problem`, why `close` could not remove everything.
+    """
 
     def run(self, command: Command, log: Path, *, split: bool = False) -> Ran:
         """Run to the end or to the command's timeout (then everything it started is killed). Output goes to `log`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 from scenlint.source.scalars import undo
 from scenlint.source.text import Fragment, Span
 from scenlint.source.tree import Node, Parsed
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -89,9 +92,14 @@ class Data:
         value = self.get(*path)
         if depth < len(path) or value is None or isinstance(value, dict | list):
             return self.fragment.derive("", language, [(0, node.start)])
-        raw = self.fragment.text[node.start : node.end]
+        raw = _readable(self.fragment.text[node.start : node.end])
         text, pieces = undo(raw, node.style, value if isinstance(value, str) else raw)
         return self.fragment.derive(text, language, [(begin, node.start + place) for begin, place in pieces])
+
+
+def _readable(text: str) -> str:
+    """The text with a mark in place of every byte that could not be decoded (Source keeps those as surrogates)."""
+    return _SURROGATE.sub("\ufffd", text)
 
 
 def parse(fragment: Fragment, language: str | None = None) -> Data:
@@ -109,7 +117,7 @@ def _parse(fragment: Fragment, language: str) -> Data:
         from scenlint.source.yaml_reader import read
     else:
         return Data(fragment, None, DataError(f"cannot be read as `{language}`", fragment.span()))
-    parsed = read(fragment.text)
+    parsed = read(_readable(fragment.text))
     error = None
     if parsed.problem is not None:
         error = DataError(parsed.problem.message, fragment.span(parsed.problem.start, parsed.problem.end))

@@ -126,3 +126,15 @@ class FileTree:
             self.entries[path] = Entry(path, 0, exc.strerror or "cannot be read")
             return None
         return Source(self.root / path, data[:READ_LIMIT], truncated=len(data) > READ_LIMIT)
+
+
+def read_source(path: Path) -> Source | None:
+    """A file beside the tasks rather than in one (an apps list, a shared script); bounded, None where unreadable."""
+    try:
+        if not path.is_file():
+            return None
+        with path.open("rb") as file:
+            data = file.read(READ_LIMIT + 1)
+    except OSError:
+        return None
+    return Source(path, data[:READ_LIMIT], truncated=len(data) > READ_LIMIT)

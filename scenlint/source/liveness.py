@@ -58,7 +58,8 @@ class _Liveness:
         everything = is_dynamic(self.module)
         wanted: set[Name] = set()
         methods: set[str] = set()
-        waiting, out = units, set()
+        waiting = units
+        out: set[int] = set()
         while True:
             left, before = [], (len(wanted), len(methods), len(out))
             for unit in waiting:
@@ -123,10 +124,11 @@ class _Liveness:
             yield from self._split(part.body, owner)
 
     def _acts(self, node: ast.stmt) -> bool:
-        """Whether a statement calls anything that may do more than compute."""
+        """Whether a statement calls anything that may do more than compute, or changes an object."""
         return any(
             isinstance(n, ast.Await | ast.Yield | ast.YieldFrom)
             or (isinstance(n, ast.Call) and not self._is_pure(n.func))
+            or (isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store))
             for n in ast.walk(node)
         )
 

@@ -100,12 +100,27 @@ class PyModule:
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Import):
                 for alias in node.names:
-                    out[alias.asname or alias.name.split(".")[0]] = alias.name if alias.asname else alias.name.split(".")[0]
+                    root = alias.name.split(".")[0]
+                    out[alias.asname or root] = alias.name if alias.asname else root
             elif isinstance(node, ast.ImportFrom):
                 base = "." * node.level + (node.module or "")
                 for alias in node.names:
                     out[alias.asname or alias.name] = f"{base}.{alias.name}" if base.strip(".") else base + alias.name
         return out
+
+    @cached_property
+    def subscripts(self) -> frozenset[str]:
+        """Every constant that something is subscripted or `.get` with."""
+        out = set()
+        for node in ast.walk(self.tree):
+            key: ast.AST | None = None
+            if isinstance(node, ast.Subscript):
+                key = node.slice
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
+                key = node.args[0] if node.args else None
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                out.add(key.value)
+        return frozenset(out)
 
     def dotted(self, node: ast.AST | None) -> str:
         """The full dotted name of an expression, import aliases undone ("subprocess.run"); "" where it is none."""

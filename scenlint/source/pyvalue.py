@@ -24,13 +24,17 @@ class PathText(str):
 
 @dataclass(eq=False)
 class Seq:
-    """A list, tuple or set; `more` where further items may be in it. Mutable, so that every alias sees what is added."""
+    """A list, tuple or set; `more` where further items may be in it, `maybe` where it may be empty all the same.
+
+    Mutable, so that every alias sees what is added.
+    """
 
     kind: str
     items: list[Value] = field(default_factory=list)
     more: bool = False
     data: int = 0
     why: int = 0
+    maybe: bool = False
 
 
 @dataclass(eq=False)
@@ -152,7 +156,7 @@ def plain(option: Any, depth: int = 6) -> Any:
         raise ValueError
     if is_scalar(option):
         return str(option) if isinstance(option, PathText) else option
-    if depth and isinstance(option, Seq) and not option.more:
+    if depth and isinstance(option, Seq) and not option.more and not option.maybe:
         items = [single(item, depth - 1) for item in option.items]
         if option.kind == "set":
             return set(items) if all(is_scalar(i) for i in items) else items
@@ -202,7 +206,9 @@ def _truth(option: Any) -> bool | None:
     if is_scalar(option):
         return bool(option)
     if isinstance(option, Seq | Map):
-        return True if option.items else None if option.more or option.why else False
+        if option.items:
+            return None if isinstance(option, Seq) and option.maybe else True
+        return None if option.more else False
     return True
 
 
@@ -266,9 +272,11 @@ def binary(op: ast.operator, left: Value, right: Value) -> Value:
 
 def _binary(op: ast.operator, a: Any, b: Any) -> Any:
     if isinstance(op, ast.Add) and isinstance(a, Seq) and isinstance(b, Seq):
-        return known(Seq(a.kind, [*a.items, *b.items], a.more or b.more, a.data | b.data, a.why | b.why))
+        return known(
+            Seq(a.kind, [*a.items, *b.items], a.more or b.more, a.data | b.data, a.why | b.why, a.maybe and b.maybe)
+        )
     if isinstance(op, ast.Mult) and isinstance(a, Seq) and isinstance(b, int):
-        return known(Seq(a.kind, a.items * min(max(b, 0), 8), b > 8 or a.more, a.data, a.why))
+        return known(Seq(a.kind, a.items * min(max(b, 0), 8), b > 8 or a.more, a.data, a.why, a.maybe))
     if isinstance(op, ast.Mod) and isinstance(a, str):
         return percent(a, b)
     if not (is_scalar(a) and is_scalar(b)):
@@ -389,9 +397,10 @@ def subscript(value: Value, key: Value) -> Value:
                 found += [option.items[i] for i in indices if -len(option.items) <= i < len(option.items)]
         else:
             missing = True
-    base = unknown(value, key)
     if not found:
-        return base
+        return unknown(value, key)
+    certain = not missing and not key.open
+    base = Value(data=value.data | key.data, why=value.why | key.why) if certain else unknown(value, key)
     joined = join(found)
     return replace(joined, open=joined.open or missing, data=joined.data | base.data, why=joined.why | base.why)
 

@@ -29,30 +29,39 @@ _ESCAPES = {
 
 
 class Undone:
-    """A string put together from copied stretches and replaced ones, each with its offset in the raw text."""
+    """A string put together from stretches of the raw text and from what its escapes mean, with the place of each."""
 
-    def __init__(self) -> None:
+    def __init__(self, raw: str) -> None:
+        self.raw = raw
         self.parts: list[str] = []
         self.pieces: Pieces = []
         self.length = 0
+        self._next = -1  # offset in the raw text that would go on with the last piece
 
     @property
     def text(self) -> str:
         return "".join(self.parts)
 
-    def copy(self, text: str, at: int) -> None:
-        """Text that stands unchanged at an offset."""
-        if not text:
+    def copy(self, start: int, end: int) -> None:
+        """A stretch that stands for itself."""
+        if start >= end:
             return
-        if not self.pieces or at != self.pieces[-1][1] + self.length - self.pieces[-1][0]:
-            self.pieces.append((self.length, at))
-        self.parts.append(text)
-        self.length += len(text)
+        if start != self._next:
+            self.pieces.append((self.length, start))
+        self.parts.append(self.raw[start:end])
+        self.length += end - start
+        self._next = end
 
     def put(self, text: str, at: int) -> None:
         """Text that something else at an offset stands for: each of its characters leads there."""
         for char in text:
-            self.copy(char, at)
+            if self.raw[at : at + 1] == char:
+                self.copy(at, at + 1)
+                continue
+            self.pieces.append((self.length, at))
+            self.parts.append(char)
+            self.length += 1
+            self._next = -1
 
 
 def undo(raw: str, style: str, value: str) -> tuple[str, Pieces]:
@@ -82,8 +91,8 @@ def _readings(raw: str, style: str) -> Iterator[Undone]:
     elif style == "plain":
         yield _replace(raw, 0, len(raw), _FOLD, "")
     else:
-        out = Undone()
-        out.copy(raw, 0)
+        out = Undone(raw)
+        out.copy(0, len(raw))
         yield out
 
 
@@ -97,12 +106,12 @@ def _toml(raw: str) -> Undone:
 
 
 def _replace(raw: str, start: int, end: int, pattern: re.Pattern[str], style: str) -> Undone:
-    out = Undone()
+    out = Undone(raw)
     for match in pattern.finditer(raw, start, max(start, end)):
-        out.copy(raw[start : match.start()], start)
+        out.copy(start, match.start())
         out.put(_meaning(match.group(), style), match.start())
         start = match.end()
-    out.copy(raw[start : max(start, end)], start)
+    out.copy(start, end)
     return out
 
 
@@ -138,8 +147,8 @@ def _block(raw: str, folded: bool) -> Iterator[Undone]:
     keep = "+" in (header.group(1), header.group(3))
     strip = "-" in (header.group(1), header.group(3))
     for indent in candidates:
-        out = Undone()
-        _lines(out, raw, lines, indent, folded)
+        out = Undone(raw)
+        _lines(out, lines, indent, folded)
         body = out.text
         content = len(body.rstrip("\n")) if not keep else len(body)
         if not keep and not strip and content < len(body) and content:
@@ -147,7 +156,7 @@ def _block(raw: str, folded: bool) -> Iterator[Undone]:
         yield _cut(out, content)
 
 
-def _lines(out: Undone, raw: str, lines: list[tuple[str, int]], indent: int, folded: bool) -> None:
+def _lines(out: Undone, lines: list[tuple[str, int]], indent: int, folded: bool) -> None:
     """The lines without their indentation, joined literally or folded as YAML 1.1 says."""
     before: tuple[str, int] | None = None  # the last line with text, and where it ends
     blank: list[int] = []
@@ -164,10 +173,10 @@ def _lines(out: Undone, raw: str, lines: list[tuple[str, int]], indent: int, fol
             out.put(" ", before[1])
         for place in blank:
             out.put("\n", place)
-        out.copy(line, start + indent)
+        out.copy(start + indent, start + len(text))
         before, blank = (line, start + len(text)), []
     for place in [before[1], *blank] if before else blank:
-        out.put("\n" if place < len(raw) else "", place)
+        out.put("\n" if place < len(out.raw) else "", place)
 
 
 def _cut(out: Undone, length: int) -> Undone:

@@ -17,7 +17,6 @@ _PREFIX = "tag:yaml.org,2002:"
 # An anchor or tag in front of a value, with the space and comments behind it.
 _PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*(?:\s+|#[^\r\n]*)*)+")
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _MERGE = object()
 
 _SAID = (
@@ -61,14 +60,13 @@ class _RefusedError(Exception):
 
 def read(text: str) -> Parsed:
     """Parse YAML text; YAML 1.1 as PyYAML's safe loader reads it, but dates and base-60 numbers stay strings."""
-    clean = _SURROGATE.sub("\ufffd", text)
-    if found := _FORBIDDEN.search(clean):
+    if found := _FORBIDDEN.search(text):
         return Parsed(
             problem=at(f"the control character U+{ord(found.group()):04X} is not allowed", text, found.start())
         )
-    builder = _Builder(clean)
+    builder = _Builder(text)
     try:
-        for event in yaml.parse(clean, Loader=_LOADER):
+        for event in yaml.parse(text, Loader=_LOADER):
             builder.take(event)
     except _RefusedError as exc:
         return Parsed(problem=exc.problem)
@@ -159,7 +157,7 @@ class _Builder:
             return text
         try:
             return make(yaml.ScalarNode(tag, text))
-        except (ValueError, KeyError, OverflowError):
+        except (ValueError, KeyError, IndexError, OverflowError):
             return text
 
     def alias(self, event: Any) -> None:

@@ -49,7 +49,7 @@ class Card:
 def sketch(fragments: list[Fragment]) -> tuple[int, ...]:
     """The SKETCH smallest hashes of the word shingles of some texts; () where there are too few words to compare."""
     words = [w for f in fragments for w in re.findall(r"\w+", f.text.lower())]
-    if len(words) < 8 * SHINGLE:
+    if len(words) < 2 * SHINGLE:
         return ()
     hashes = {
         zlib.crc32(" ".join(words[i : i + SHINGLE]).encode("utf-8", "replace")) for i in range(len(words) - SHINGLE + 1)

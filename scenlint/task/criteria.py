@@ -200,6 +200,11 @@ def _item_wanted(item: _Item) -> bool:
     return item.colon or not (_READ_ONLY.match(text) and not _PRODUCE.search(text))
 
 
+def is_demand(text: str) -> bool:
+    """Whether a sentence asks for something outright: "must", "exactly", or a verb of making at its beginning."""
+    return bool(_DEMAND.search(text) or _PRODUCE.match(text.lstrip("`*_\"' ")))
+
+
 def _unique(criteria: list[Criterion]) -> list[Criterion]:
     seen: Counter[str] = Counter()
     out = []

@@ -1,4 +1,4 @@
-"""What commands download: addresses for curl and wget, repositories for git, images for docker, package lists for apt."""
+"""What commands download: addresses (curl, wget), repositories (git), images (docker), package lists (apt)."""
 
 from __future__ import annotations
 

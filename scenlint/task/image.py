@@ -95,8 +95,11 @@ class Image:
         return [self.given[p] for p in self._tails.get(name.lower(), [])]
 
 
-def read_image(task: Task) -> Image:
-    """The starting point of a task; empty where it has no environment."""
+def read_image(task: Task, *, hide: bool = True) -> Image:
+    """The starting point of a task; empty where it has no environment.
+
+    `hide`: leave out the verifier's and the oracle's own folders, even if the build copies them.
+    """
     environment = task.environment
     if environment is None:
         return Image(unlisted=["the task has no environment"] if task.sites else [])
@@ -105,7 +108,7 @@ def read_image(task: Task) -> Image:
     image = Image()
     builds = [b for b in environment.builds if b.place is Place.AGENT]
     for build in builds:
-        _Builder(task, build, image).run()
+        _Builder(task, build, image, hide).run()
     for service in environment.builds:
         if service.place is Place.SERVICE:
             _Builder(task, service, Image(files=image.files)).run()
@@ -183,12 +186,12 @@ def _copied(task: Task, source: str, target: str, span: Span | None = None) -> l
 class _Builder:
     """Follows a Dockerfile from top to bottom, as far as its files can be known without running it."""
 
-    def __init__(self, task: Task, build: BuildFile, image: Image) -> None:
+    def __init__(self, task: Task, build: BuildFile, image: Image, hide: bool = True) -> None:
         self.task = task
         self.build = build
         self.image = image
         hidden = [task.verifier.folder if task.verifier else None, task.oracle.folder if task.oracle else None]
-        self.hidden = tuple(f.strip("/") + "/" for f in hidden if f)
+        self.hidden = tuple(f.strip("/") + "/" for f in hidden if f and hide)
 
     def run(self) -> None:
         parsed = dockerfile.parse(self.build.fragment, self.build.arguments)

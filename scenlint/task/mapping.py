@@ -29,7 +29,8 @@ def _mark_pattern(words: str, short: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![A-Za-z]){named}({_NUMBER}(?:{_JOIN}{_NUMBER})*)", re.I)
 
 
-_STRICT_MARK, _LOOSE_MARK = _mark_pattern(_STRICT, "AC|REQ"), _mark_pattern(_LOOSE, "AC|REQ|SC|C|R")
+_STRICT_MARK, _LOOSE_MARK = _mark_pattern(_STRICT, "AC|REQ"), _mark_pattern(_LOOSE, "AC|REQ|SC")
+_MARKED = re.compile(r"`+([^`\n]+)`+|\*\*([^*\n]+)\*\*|\"([^\"\n]+)\"|'([^'\n]{2,})'|“([^”\n]+)”|「([^」\n]+)」")
 _RANGE = re.compile(r"(\d+)\s*(?:to|through|-|–|—|\.\.|至|到)\s*(\d+)$")
 _STOP_WORDS = """
     the and for with that this from are was were has have had not but its into out all any each every one two may can
@@ -70,8 +71,8 @@ class Vocabulary:
     @cached_property
     def values(self) -> frozenset[str]:
         """Quoted words and code spans, folded; single common words left out."""
-        found = re.findall(r"`+([^`\n]+)`+|\"([^\"\n]+)\"|'([^'\n]{2,})'|“([^”\n]+)”|「([^」\n]+)」", self.text)
-        texts = {" ".join(next(filter(None, groups)).lower().split()) for groups in found}
+        found = _MARKED.findall(self.text)
+        texts = {" ".join(next(filter(None, groups)).lower().split()).strip(".:,") for groups in found}
         return frozenset(t for t in texts if len(t) > 1 and t not in _STOP)
 
     @cached_property
@@ -134,10 +135,55 @@ class Mapping:
     @cached_property
     def marked_anywhere(self) -> set[str]:
         """Every criterion number that any part of the verifier names, comments and helpers included."""
-        found = set(self.marks)
-        for fragment in self.task.verifier.files if self.task.verifier else []:
-            found |= set(marks(fragment.text))
-        return found
+        return {n for text in self._verifier_texts for n in marks(text, strict=not self._steps)}
+
+    @cached_property
+    def left_out(self) -> list[Criterion]:
+        """The criteria of a list that a verifier which names the others by number (or by name) never names.
+
+        One that a check without any mark has words or values in common with is not left out.
+        """
+        texts = "\n".join(self._verifier_texts)
+        named = {
+            n.lower() for n in re.findall(r"criteri(?:on|a)\W{1,3}([A-Za-z_][\w-]*)[\w -]*?[`'\"*:.]", texts, re.I)
+        }
+        out: list[Criterion] = []
+        lists = [group for group in self._lists.values() if len(group) > 1]
+        by_number = [g for g in lists if self.marked_anywhere and self.marked_anywhere <= {c.number for c in g}]
+        if len(by_number) == 1:
+            out += _absent(by_number[0], [c.number in self.marked_anywhere for c in by_number[0]])
+        elif not self.marked_anywhere:
+            for group in lists:
+                out += _absent(group, [bool(_label(c) & named) for c in group])
+        return [
+            c for c in out if not any(self._speaks_of(check, c) for check in self.checks if not self._marked(check))
+        ]
+
+    def _marked(self, check: Check) -> bool:
+        return bool(self.marked(check) or check.criteria or re.search(r"criteri(?:on|a)\b", check.label, re.I))
+
+    def _speaks_of(self, check: Check, criterion: Criterion) -> bool:
+        return any(k.check is check and (k.by != "words" or k.strength >= 0.4) for k in self.of(criterion))
+
+    @cached_property
+    def _lists(self) -> dict[tuple[str, str], list[Criterion]]:
+        """Criteria by the list they stand in."""
+        out: dict[tuple[str, str], list[Criterion]] = {}
+        for criterion in self.criteria:
+            out.setdefault((criterion.section, criterion.number.rpartition(".")[0]), []).append(criterion)
+        return out
+
+    @property
+    def _steps(self) -> bool:
+        return bool(self.criteria) and all(c.kind == "step" for c in self.criteria)
+
+    @cached_property
+    def _verifier_texts(self) -> list[str]:
+        return [f.text for f in self.task.verifier.files] if self.task.verifier else []
+
+    def vocabularies(self, check: Check) -> tuple[Vocabulary, Vocabulary]:
+        """What a check's label and id speak of, and what its code does."""
+        return self._spoken[id(check)], self._source[id(check)]
 
     # Links.
 
@@ -192,6 +238,17 @@ def map_task(task: Task) -> Mapping:
     return task.briefs[0].prose.memo("mapping", lambda: Mapping(task))
 
 
+def _absent(group: list[Criterion], named: list[bool]) -> list[Criterion]:
+    """Those not named, where naming is the rule: most of the list is."""
+    return [c for c, yes in zip(group, named, strict=True) if not yes] if sum(named) * 2 >= len(named) else []
+
+
+def _label(criterion: Criterion) -> set[str]:
+    """What the criterion is called, where it begins with a name in bold or in code marks."""
+    found = re.match(r"\s*(?:\*\*|`)([A-Za-z_][\w-]*)\W*(?:\*\*|`)", criterion.raw)
+    return {found[1].lower()} if found else set()
+
+
 def marks(text: str, *, strict: bool = False) -> Iterator[str]:
     """The numbers of "Criterion 3", "criteria 1, 2 and 4", "AC-1"; unless `strict`, of "steps 1 to 3" and "rule_2" too."""
     for match in (_STRICT_MARK if strict else _LOOSE_MARK).finditer(text):
@@ -212,7 +269,8 @@ def stems(text: str) -> Iterator[str]:
 def _stem(word: str) -> str:
     for ending in ("ations", "ation", "ings", "ing", "ies", "ied", "edly", "ed", "es", "ers", "er", "ly", "s", "e"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
+            stem = word[: -len(ending)]
+            return stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] else stem
     return word
 
 

@@ -21,6 +21,7 @@ from scenlint.task.policy import Policy
 from scenlint.task.suppression import Suppression, find_suppressions
 
 if TYPE_CHECKING:
+    from scenlint.task.checks import Survey
     from scenlint.task.checks.model import Check
     from scenlint.task.criteria import Criterion
     from scenlint.task.visible import Visible
@@ -82,6 +83,7 @@ class Claim:
     value: Any
     span: Span | None
     expected: str
+    binding: bool = True  # False: a convention, which no harness relies on
 
 
 @dataclass(frozen=True)
@@ -230,6 +232,7 @@ class Grader:
     timeout: Value | None = None
     scope: str = "task"  # "suite" for graders that every task of a suite shares
     config: Any = None  # the declared configuration of graders that are not run
+    missing: list[Value] = field(default_factory=list)  # files it names that lie nowhere the harness would look
 
 
 @dataclass
@@ -333,11 +336,16 @@ class Task:
         return find_suppressions(self.files)
 
     @cached_property
+    def survey(self) -> Survey:
+        """What was seen while the verifier's programs were followed (never run)."""
+        from scenlint.task.checks import survey
+
+        return survey(self)
+
+    @property
     def checks(self) -> list[Check]:
         """Every graded assertion of the verifier, in the verifier's order; [] where none could be read."""
-        from scenlint.task.checks import find_checks
-
-        return find_checks(self)
+        return self.survey.checks
 
     @cached_property
     def visible(self) -> Visible:

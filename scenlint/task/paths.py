@@ -22,7 +22,8 @@ _EXTENSIONS = """
 """
 EXTENSIONS = frozenset(_EXTENSIONS.split())
 _NOT_FILES = re.compile(
-    r"(?:node|vue|next|nuxt|react|express|three|d3|chart|socket|discord|angular|ember|backbone|alpine|p5)\.js$|"
+    r"(?:node|vue|next|nuxt|react|express|three|d3|chart|socket|discord|angular|ember|backbone|alpine|p5|moment|plotly|leaflet|lodash|"
+    r"jquery|underscore|handlebars|require|knockout|meteor|koa|fastify|nest|mocha|pixi|babylon|paper|ext|sails|day)\.js$|"
     r"(?:e\.g|i\.e|etc|vs|a\.m|p\.m|fig|no|al|u\.s)\.?$|"
     r".*\.(?:com|org|net|io|edu|gov|local|internal|localhost|example|dev|app|cn|de|uk)$",
     re.I,

@@ -43,7 +43,9 @@ def _table(source: Source, delimiter: str | None) -> Shipped | None:
         first = text.split("\n", 1)[0]
         delimiter = max(",;\t|", key=first.count)
     try:
-        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if any(c.strip() for c in row)]
+        rows = [
+            row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if any(c.strip() for c in row)
+        ]
     except csv.Error:
         return None
     if not rows:

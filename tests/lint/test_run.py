@@ -52,9 +52,10 @@ def test_exit_statuses(harbor_task, scenlint, tmp_path):
     assert scenlint("check", harbor_task, "--select", "no-such-rule").returncode == 2
     (harbor_task / "environment" / "Dockerfile").write_text("FROM python:latest\n")
     assert scenlint("check", harbor_task).returncode == 1
-    deepgym = base_task("deepgym", tmp_path / "deepgym")
-    assert scenlint("check", deepgym, "--select", "SL301").returncode == 0
-    assert scenlint("check", deepgym, "--select", "SL301", "--require-complete").returncode == 4
+    # SaaS-Bench has no place for an oracle, so whether one is missing cannot be judged.
+    saas = base_task("saas-bench", tmp_path / "saas")
+    assert scenlint("check", saas, "--select", "missing-oracle").returncode == 0
+    assert scenlint("check", saas, "--select", "missing-oracle", "--require-complete").returncode == 4
 
 
 def test_select_ignore_and_extend_select_combine_by_exactness(harbor_task, scenlint):

@@ -328,6 +328,7 @@ def test_deep_nesting_is_read_or_refused(language, begin, open_, close, depth):
         b"'",
         b'"\\',
         b"&a",
+        b"a: !!int ''",
     ],
 )
 def test_no_text_makes_the_reader_raise(language, text):
@@ -336,6 +337,15 @@ def test_no_text_makes_the_reader_raise(language, text):
     data.key_span("a")
     data.text("a", language="text")
     assert data.duplicates == []
+
+
+@pytest.mark.parametrize(
+    ("language", "text"), [("json", b'{"a": "x\xff", "b": "y"}'), ("toml", b'a = "x\xff"\nb = "y"\n')]
+)
+def test_a_byte_that_is_no_text_spoils_no_places(language, text):
+    data = read(text, language)
+    assert data.get("a") == data.text("a", language="text").text == "x\ufffd"
+    assert data.span("b").text == '"y"'
 
 
 def test_a_fragment_is_parsed_once():

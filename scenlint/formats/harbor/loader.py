@@ -24,7 +24,7 @@ from scenlint.formats.base import (
 from scenlint.formats.compose import read_compose
 from scenlint.source.data import Data
 from scenlint.source.files import FileTree
-from scenlint.source.text import Fragment
+from scenlint.source.text import Fragment, Span
 from scenlint.task.finding import Severity
 from scenlint.task.model import (
     Brief,
@@ -294,13 +294,19 @@ class Loader:
         self.task.budget = Budget(limits)
 
     def _limit(self, step: Step, who: str, default: int | None) -> Limit:
-        """A step's own limit, else the task's."""
-        task = value_at(self.data, who, "timeout_sec", default=default)
-        if not step.name:
-            return Limit(who, task, f"[{who}] timeout_sec in task.toml")
+        """A step's own limit, else the task's; a missing one has its table's place."""
         own = value_at(self.data, *step.at, who, "timeout_sec")
-        where = f"[steps.{who}] timeout_sec of step `{step.name}` in task.toml"
-        return Limit(who, own if own.value is not None else task, where)
+        if own.value is None and step.name:
+            own = value_at(self.data, who, "timeout_sec")
+        if own.value is None:
+            own = Value(default, self._table(step, who) if default is None else None)
+        where = f"[steps.{who}] timeout_sec of step `{step.name}`" if step.name else f"[{who}] timeout_sec"
+        return Limit(who, own, f"{where} in task.toml")
+
+    def _table(self, step: Step, who: str) -> Span | None:
+        """Where a limit that is missing would stand."""
+        tables = [at for at in ((*step.at, who), step.at, (who,)) if at]
+        return next((self.data.span(*at) for at in tables if self.data and self.data.get(*at) is not None), None)
 
     def _variables(self, who: str) -> dict[str, Value]:
         out = variables_at(self.data, who, "env")

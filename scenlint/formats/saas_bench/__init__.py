@@ -73,8 +73,8 @@ class SaasBench:
         task = Task(folder.name, self.name, ref.folder, FileTree(ref.folder), policy=policy, suite=ref.suite)
         task.known_files = set(_FILES)
         task.requirements = [
-            require(task.files, "description.md", "it is what the agent is told; without it the loader skips the folder"),
-            require(task.files, "meta.json", "it names the applications; without it the loader skips the folder"),
+            require(task.files, "description.md", "the agent is told its text; the loader skips the folder"),
+            require(task.files, "meta.json", "it names the applications; the loader skips the folder"),
             require(
                 task.files, "verify.py", "without it the result is SKIP: the agent runs and no score is computed",
                 Severity.WARNING,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from scenlint.formats.compose import read_compose
 from scenlint.source.data import Data, parse
-from scenlint.source.files import READ_LIMIT, Entry, FileTree
-from scenlint.source.text import Fragment, Source
+from scenlint.source.files import Entry, FileTree, read_source
+from scenlint.source.text import Fragment
 from scenlint.task.model import Environment, HarnessVariable, HarnessVariables, ImageUse, Place
 
 # The published apps, and whether the harness names a database container for them (verify_runner.SITE_CONFIG).
@@ -41,16 +41,6 @@ def find_apps(folder: Path, configured: str | None) -> Path | None:
     return None
 
 
-def read_outside(path: Path) -> Source | None:
-    """A file that lies beside the tasks rather than in one; bounded, None where it cannot be read."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(READ_LIMIT + 1)
-    except OSError:
-        return None
-    return Source(path, data[:READ_LIMIT], truncated=len(data) > READ_LIMIT)
-
-
 @dataclass(frozen=True)
 class Apps:
     """An apps.yaml: the names it lists."""
@@ -60,7 +50,7 @@ class Apps:
 
     @classmethod
     def read(cls, path: Path | None) -> Apps | None:
-        source = read_outside(path) if path else None
+        source = read_source(path) if path else None
         if path is None or source is None:
             return None
         data = parse(Fragment.of(source, "yaml"))

@@ -38,6 +38,7 @@ def read_graders(data: Data, scope: str, timeout: Value, places: Places) -> Iter
         code = _program(grader, data, at, timeout, places) if kind == "program" else []
         if kind == "code":
             code = [f for f in (_assertions(data, at),) if f is not None]
+        grader.missing += _missing_files(data, at, places)
         external = _script(text_at(data, *at, "script"), places)
         code += [external] if external is not None else []
         grader.script = code[0] if code else None
@@ -56,6 +57,7 @@ def _program(grader: Grader, data: Data, at: tuple[str | int, ...], timeout: Val
     arguments = arguments if isinstance(arguments, list) else []
     grader.argv = [Value(command, data.span(*config, "command"))]
     grader.argv += [Value(str(a), data.span(*config, "args", n)) for n, a in enumerate(arguments)]
+    grader.missing += _missing_arguments(grader.argv, places)
     language = next((lang for p, lang in _INTERPRETERS if p.fullmatch(Path(command).name.removesuffix(".exe"))), None)
     out: list[Fragment] = []
     for n, argument in enumerate(arguments):
@@ -65,6 +67,64 @@ def _program(grader: Grader, data: Data, at: tuple[str | int, ...], timeout: Val
             out.append(script)
     direct = _script(command, places) if "/" in command else None
     return [direct, *out] if direct is not None else out
+
+
+def _missing_arguments(argv: list[Value], places: Places) -> Iterator[Value]:
+    """The command or the script it runs, and further paths that lead into the graders' own folders, where not there."""
+    command = str(argv[0].value)
+    if command.startswith(("./", "../")) or re.match(r"[\w.-]+/", command):
+        yield from [argv[0]] if places.find(command) is None else []
+        at = 1
+    elif re.fullmatch(r"(?:python|pypy)[\d.]*|py|(?:ba|da|z|k)?sh|node|deno|bun|ruby|perl|pwsh|tsx|ts-node", command):
+        at = 1
+        while at < len(argv) and str(argv[at].value).startswith("-"):
+            flag = str(argv[at].value)
+            if _CODE_FLAG.fullmatch(flag):
+                at += 2
+                break
+            if re.fullmatch(r"-[a-zA-Z]*m", flag):
+                yield from _missing_module(argv[at + 1 : at + 2], places)
+                at += 2
+                break
+            at += 2 if flag in ("-W", "-X", "-r", "--require", "--import") else 1
+        else:
+            at += str(argv[at].value) == "run" if at < len(argv) else 0
+            yield from (a for a in argv[at : at + 1] if _is_path(str(a.value)) and places.find(str(a.value)) is None)
+            at += 1
+    else:
+        at = 1
+    for argument in argv[at:]:
+        text = str(argument.value)
+        folder, _, name = text.rpartition("/")
+        # Elsewhere it may be a file of the workspace.
+        if folder and "." in name and _is_path(text) and places.find(folder) is not None and places.find(text) is None:
+            yield argument
+
+
+def _missing_module(argument: list[Value], places: Places) -> Iterator[Value]:
+    """`python -m graders.check`: only a module of a folder that is there can be missed."""
+    for value in argument:
+        path = str(value.value).replace(".", "/")
+        if "/" in path and places.find(path.split("/")[0]) is not None:
+            yield from [value] if not any(places.find(p) for p in (path, path + ".py")) else []
+
+
+def _is_path(text: str) -> bool:
+    """A relative path without anything in it that only a run would fill in."""
+    return re.fullmatch(r"(?!/)[\w.@+-]+(?:/[\w.@+-]+)*", text) is not None and re.search(r"\.\w+$|/", text) is not None
+
+
+def _missing_files(data: Data, at: tuple[str | int, ...], places: Places) -> Iterator[Value]:
+    """Scripts, schemas and snapshots that a grader names outside a command."""
+    named = [((*at, "script"), ()), ((*at, "config", "schema_file"), ("fixtures",))]
+    expected = data.get(*at, "config", "expected_files")
+    context = text_at(data, *at, "config", "context_dir") or "fixtures"
+    for n in range(len(expected) if isinstance(expected, list) else 0):
+        named.append(((*at, "config", "expected_files", n, "snapshot"), (context,)))
+    for path, bases in named:
+        name = text_at(data, *path)
+        if name is not None and _is_path(name) and places.find(name, *bases) is None:
+            yield Value(name, data.span(*path))
 
 
 def _script(name: str | None, places: Places) -> Fragment | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from scenlint.source.files import READ_LIMIT, FileTree
+from scenlint.source.files import FileTree, read_source
 from scenlint.source.text import Source
 
 EVAL_FILES = ("eval.yaml", "eval.yml")
@@ -89,9 +89,4 @@ class Places:
         """A file beside or above the eval, bounded; through the task's own tree where it lies in it."""
         if path.is_relative_to(self.root):
             return self.tree.read(path.relative_to(self.root).as_posix())
-        try:
-            with path.open("rb") as file:
-                data = file.read(READ_LIMIT + 1)
-        except OSError:
-            return None
-        return Source(path, data[:READ_LIMIT], truncated=len(data) > READ_LIMIT)
+        return read_source(path)

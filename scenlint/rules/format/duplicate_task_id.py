@@ -3,11 +3,12 @@
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from scenlint.rules import Confidence, Finding, Kind, Severity, suite_rule
 from scenlint.task.card import Card
-from scenlint.task.finding import Location, related
+from scenlint.task.finding import related
 
 
 @suite_rule(
@@ -32,7 +33,7 @@ def duplicate_task_id(cards: Sequence[Card]) -> Iterator[Finding]:
                 help="give one of them another id",
                 related=[related(first.id_location, "the other task")],
             )
-            yield finding
+            yield replace(finding, task=card.id)
 
 
 def _called(card: Card) -> str:

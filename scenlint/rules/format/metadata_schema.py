@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
 from scenlint.task.model import Document
 from scenlint.task.suggest import closest
-
-if TYPE_CHECKING:
-    from jsonschema import ValidationError
 
 _TYPES = {"object": "a table of keys", "array": "a list", "string": "text", "boolean": "true or false", "null": "null"}
 
@@ -39,8 +36,8 @@ def metadata_schema(task: Task) -> Iterator[Finding]:
 def _errors(document: Document, schema: dict[str, Any]) -> Iterator[Finding]:
     from jsonschema import Draft202012Validator
 
-    for error in Draft202012Validator(schema).iter_errors(_plain(document.data.value)):
-        error = _deciding(error)
+    for found in Draft202012Validator(schema).iter_errors(_plain(document.data.value)):
+        error = _deciding(found)
         path = tuple(error.absolute_path)
         told = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
         if error.validator == "required":
@@ -55,14 +52,14 @@ def _errors(document: Document, schema: dict[str, Any]) -> Iterator[Finding]:
             yield Finding.at(document.data.span(*path), message, help=help or told)
 
 
-def _deciding(error: ValidationError) -> ValidationError:
+def _deciding(error: Any) -> Any:
     """Of alternatives that all fail, the error of the one that was most likely meant."""
     from jsonschema.exceptions import best_match
 
     return best_match([error]) if error.context else error
 
 
-def _say(error: ValidationError, name: str) -> tuple[str, str]:
+def _say(error: Any, name: str) -> tuple[str, str]:
     got = _short(error.instance)
     match error.validator:
         case "type":

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
+from scenlint.source.text import Span
 from scenlint.task.model import Limit
 
 
@@ -17,11 +18,13 @@ from scenlint.task.model import Limit
 )
 def missing_budget(task: Task) -> Iterator[Finding]:
     assert task.budget is not None
+    unset = [limit for limit in task.budget.limits if limit.value.value is None]
+    places = dict.fromkeys(limit.value.span for limit in unset)
+    for place in places:
+        yield _unset(task, place, [limit for limit in unset if limit.value.span == place])
     for limit in task.budget.limits:
         value = limit.value.value
-        if value is None:
-            yield _unset(task, limit)
-        elif limit.cap is not None and isinstance(value, int | float) and value > limit.cap:
+        if limit.cap is not None and isinstance(value, int | float) and value > limit.cap:
             yield Finding.at(
                 limit.value.span or task.folder,
                 f"the {limit.name} is given {value:g} s, but the harness stops it after {limit.cap:g} s",
@@ -29,11 +32,11 @@ def missing_budget(task: Task) -> Iterator[Finding]:
             )
 
 
-def _unset(task: Task, limit: Limit) -> Finding:
-    place = limit.value.span or (task.metadata.fragment.source if task.metadata else task.folder)
+def _unset(task: Task, place: Span | None, limits: list[Limit]) -> Finding:
+    who = " and ".join(f"the {limit.name}" for limit in limits)
+    where = " and ".join(limit.where for limit in limits)
     return Finding.at(
-        place,
-        f"nothing limits the {limit.name}: {limit.where} is not set, so every runner decides for itself "
-        "and results cannot be compared",
-        help=f"set {limit.where}",
+        place or (task.metadata.fragment.source if task.metadata else task.folder),
+        f"nothing limits {who}, so every runner decides for itself and results cannot be compared",
+        help=f"set {where}",
     )

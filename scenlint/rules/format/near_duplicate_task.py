@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from scenlint.rules import Confidence, Finding, Kind, Severity, suite_rule
@@ -10,7 +11,7 @@ from scenlint.task.finding import related
 
 NEAR = 0.8  # share of five-word sequences in common
 FAMILY = 8  # what more tasks than this have in common is the suite's template, not a copy
-FEWEST = 30  # hashes that must be left once the template's are gone
+FEWEST = 30  # sequences below which two texts are alike only if they are equal
 
 
 @suite_rule(
@@ -27,41 +28,71 @@ def near_duplicate_task(cards: Sequence[Card]) -> Iterator[Finding]:
         suites[card.format, card.suite].append(card)
     for suite in suites.values():
         for one, other, said in _pairs(suite):
-            yield Finding.at(
+            finding = Finding.at(
                 one.id_location,
-                f"{said} the same as in task `{other.key or other.folder.name}`",
-                help="keep one of the two, or make them differ in what has to be worked out; a copy counts the same skill twice",
+                f"{said} stands in task `{other.key or other.folder.name}` as well, so one skill counts twice",
+                help="keep one of the two, or make them differ in what has to be worked out",
                 related=[related(other.id_location, "the other task")],
             )
+            yield replace(finding, task=one.id)
 
 
 def _pairs(suite: list[Card]) -> Iterator[tuple[Card, Card, str]]:
     """Each task that is like an earlier one, with the earlier one that it is most like."""
+    brief, oracle, verifier = (_Texts(suite, role) for role in ("brief", "oracle", "verifier"))
     found: dict[int, tuple[float, int, str]] = {}
-    for role in ("brief", "oracle"):
-        for (first, second), share in _alike([set(c.sketches.get(role, ())) for c in suite]).items():
-            name = "the brief" if role == "brief" else "the reference solution"
-            found[second] = max(found.get(second, (0.0, 0, "")), (share, first, f"{name} is to {share:.0%}"))
+    for first, second in sorted(oracle.candidates() | brief.candidates()):
+        told, done = brief.likeness(first, second), oracle.likeness(first, second)
+        # Phases of one project, or one exercise in two languages, share a brief; what is checked tells them apart.
+        graded, solved = verifier.share(first, second), oracle.share(first, second)
+        work = graded >= 0.75 if graded is not None else solved is None or solved >= 0.5
+        same_work = min(verifier.own_share(first, second), oracle.own_share(first, second)) >= 0.9
+        if same_work:
+            told = max(told, brief.own_share(first, second))
+        if told >= (0.5 if same_work else NEAR) and (work or (told == 1.0 and brief.long(first, second))):
+            found[second] = max(found.get(second, (0.0, 0, "")), (told, first, f"{told:.0%} of the brief"))
+        elif done >= NEAR and oracle.long(first, second):
+            said = f"{done:.0%} of the reference solution"
+            found[second] = max(found.get(second, (0.0, 0, "")), (done, first, said))
     for second, (_, first, said) in sorted(found.items()):
         yield suite[second], suite[first], said
 
 
-def _alike(sketches: list[set[int]]) -> dict[tuple[int, int], float]:
-    """The pairs of sketches that are nearly the same, template text aside."""
-    holders: dict[int, list[int]] = defaultdict(list)
-    for n, sketch in enumerate(sketches):
-        for value in sketch:
-            holders[value].append(n)
-    own = [{v for v in sketch if len(holders[v]) <= FAMILY} for sketch in sketches]
-    shared: Counter[tuple[int, int]] = Counter()
-    for tasks in holders.values():
-        if 1 < len(tasks) <= FAMILY:
-            shared.update((a, b) for i, a in enumerate(tasks) for b in tasks[i + 1 :])
-    out = {}
-    for (a, b), count in shared.items():
-        if count >= NEAR * FEWEST and min(len(own[a]), len(own[b])) >= FEWEST:
-            union = sorted(own[a] | own[b])[:SKETCH]
-            share = len(own[a] & own[b] & set(union)) / len(union)
-            if share >= NEAR:
-                out[a, b] = share
-    return out
+class _Texts:
+    """One text of every task; `own` is without what the suite's template brings."""
+
+    def __init__(self, suite: list[Card], role: str) -> None:
+        self.holders: dict[int, list[int]] = defaultdict(list)
+        self.all = [set(card.sketches.get(role, ())) for card in suite]
+        for n, sketch in enumerate(self.all):
+            for value in sketch:
+                self.holders[value].append(n)
+        self.own = [{v for v in sketch if len(self.holders[v]) <= FAMILY} for sketch in self.all]
+
+    def candidates(self) -> set[tuple[int, int]]:
+        """The pairs that have enough in common to be looked at."""
+        common: Counter[tuple[int, int]] = Counter()
+        for tasks in self.holders.values():
+            if 1 < len(tasks) <= FAMILY:
+                common.update((a, b) for i, a in enumerate(tasks) for b in tasks[i + 1 :])
+        return {(a, b) for (a, b), n in common.items() if n >= NEAR * min(FEWEST, len(self.own[a]), len(self.own[b]))}
+
+    def long(self, a: int, b: int) -> bool:
+        return min(len(self.own[a]), len(self.own[b])) >= FEWEST
+
+    def likeness(self, a: int, b: int) -> float:
+        """How much of what is the tasks' own is the same."""
+        share = self.own_share(a, b)
+        return share if self.long(a, b) or share == 1.0 else 0.0
+
+    def own_share(self, a: int, b: int) -> float:
+        return _share(self.own[a], self.own[b])
+
+    def share(self, a: int, b: int) -> float | None:
+        """How much of the whole texts is the same; None where one of them is missing."""
+        return _share(self.all[a], self.all[b]) if self.all[a] and self.all[b] else None
+
+
+def _share(one: set[int], other: set[int]) -> float:
+    union = sorted(one | other)[:SKETCH]
+    return len(one & other & set(union)) / len(union) if union else 0.0

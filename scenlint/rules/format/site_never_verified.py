@@ -10,6 +10,8 @@ from scenlint.source.environ_use import is_used, live_code
 from scenlint.source.liveness import is_dynamic
 from scenlint.source.python import PyModule, parse
 
+_ADDRESS = re.compile(r"localhost|127\.0\.0\.1|\b\w+://\S*\w:\d|rollout_")
+
 
 @rule(
     "site-never-verified",
@@ -18,7 +20,7 @@ from scenlint.source.python import PyModule, parse
     confidence=Confidence.MEDIUM,
     kind=Kind.CLAIM,
     needs={Role.SITES, Role.VERIFIER},
-    refute="a check reads the site's state by other means than its variables, or the site only holds what has to be read",
+    refute="a check reaches the site by other means than its variables, or the agent only has to read something in it",
 )
 def site_never_verified(task: Task) -> Iterator[Finding]:
     variables = task.environment.variables if task.environment else None
@@ -33,25 +35,30 @@ def site_never_verified(task: Task) -> Iterator[Finding]:
         if not own:
             continue  # unknown-site's
         reads = [(m, r) for m, some in zip(modules, found, strict=True) for r in some.reads if r.name in own]
-        if not any(is_used(m, r) for m, r in reads) and not any(_names(m, site.name, own) for m in modules):
+        if any(is_used(m, r) for m, r in reads) or any(_mentions(m, _site(site.name), own) for m in modules):
+            continue
+        if reads or not any(_mentions(m, _ADDRESS, own) for m in modules):  # else hard-coded-endpoint's
             yield Finding.at(
                 site.span or task.folder,
                 f"no check touches `{site.name}`, yet it is started for every trial",
-                help="check what the brief asks for there, or take the site out of `sites`; if the agent only has to read "
-                "something in it, say so in a suppression",
+                help="check what the brief asks for there, or take the site out of `sites`; "
+                "if the agent only has to read something in it, say so in a suppression",
                 related=[related(r.span, "its variable is asked for here and used in no check") for _, r in reads[:1]],
             )
 
 
-def _names(module: PyModule, site: str, own: set[str]) -> bool:
-    """Whether a text in code that runs names the site: a container's name, an address, a label."""
+def _site(name: str) -> re.Pattern[str]:
+    return re.compile(r"(?<![a-z0-9])" + "[-_ ]?".join(map(re.escape, name.split("-"))), re.IGNORECASE)
+
+
+def _mentions(module: PyModule, wanted: re.Pattern[str], variables: set[str]) -> bool:
+    """Whether a text in code that runs shows something: the site in a container's name or a label, an address."""
     live = live_code(module)
-    wanted = re.compile(rf"(?<![a-z0-9]){re.escape(site).replace('-', '[-_ ]?')}", re.IGNORECASE)
     return any(
         isinstance(node, ast.Constant)
         and isinstance(node.value, str)
         and live(node)
-        and node.value not in own
+        and node.value not in variables
         and wanted.search(node.value)
         for node in ast.walk(module.tree)
     )

@@ -19,6 +19,7 @@ def task_id_mismatch(task: Task) -> Iterator[Finding]:
         if claim.name == "id" and claim.value != claim.expected:
             yield Finding.at(
                 claim.span or task.folder,
-                f"the id is `{claim.value}`, but the folder is called `{claim.expected}`; results are filed under the id",
+                f"the id is `{claim.value}`, but the folder is `{claim.expected}`; results are filed under the id",
+                severity=None if claim.binding else Severity.WARNING,
                 help="make the two equal; if the folder was copied from another task, check that all of it was changed",
             )

@@ -27,10 +27,15 @@ def unexpected_file(task: Task) -> Iterator[Finding]:
     strangers = [e.path for e in task.files if e.path not in task.known_files and not _passes(e.path)]
     if not strangers:
         return
-    named = _words(task)
-    strangers = [path for path in strangers if not _names(path, named)]
-    for place, paths in _places(task, strangers).items():
-        what = f"`{place}`" if paths == [place] else f"the folder `{place}` ({len(paths)} files)"
+    named, known = _words(task), _folders(task.known_files)
+    places: dict[str, list[str]] = {}
+    for path in strangers:
+        place = _top(path, known)
+        if not _names(path, place, named):
+            places.setdefault(place, []).append(path)
+    for folder, paths in places.items():
+        place = folder if len(paths) > 1 else paths[0]
+        what = f"the folder `{folder}` ({len(paths)} files)" if len(paths) > 1 else f"`{place}`"
         verb = "is not part of the format, and nothing in the task reads it"
         yield Finding.at(task.folder / place, f"{what} {verb}", help="remove it, or say where it is used")
 
@@ -40,14 +45,14 @@ def _passes(path: str) -> bool:
     return any(_LITTER.fullmatch(part) for part in parts) or _USUAL.fullmatch(parts[-1]) is not None
 
 
-def _places(task: Task, paths: list[str]) -> dict[str, list[str]]:
-    """The strangers by the topmost folder that holds nothing else."""
-    known = {str(parent) for path in task.known_files for parent in PurePosixPath(path).parents}
-    out: dict[str, list[str]] = {}
-    for path in paths:
-        above = [str(p) for p in reversed(PurePosixPath(path).parents) if str(p) not in known and str(p) != "."]
-        out.setdefault(above[0] if above else path, []).append(path)
-    return out
+def _folders(paths: set[str]) -> set[str]:
+    return {str(parent) for path in paths for parent in PurePosixPath(path).parents}
+
+
+def _top(path: str, known: set[str]) -> str:
+    """The topmost folder above a file that holds nothing the task knows; else the file itself."""
+    above = [str(p) for p in reversed(PurePosixPath(path).parents)]
+    return next((p for p in above if p not in known and p != "."), path)
 
 
 def _words(task: Task) -> set[str]:
@@ -61,7 +66,8 @@ def _words(task: Task) -> set[str]:
     return {word for text in texts for word in re.findall(r"[\w.-]+", text)}
 
 
-def _names(path: str, words: set[str]) -> bool:
-    """Whether the texts name the file, its module, or a folder it lies in."""
-    parts = PurePosixPath(path).parts
-    return parts[-1] in words or PurePosixPath(path).stem in words or any(part in words for part in parts[:-1])
+def _names(path: str, place: str, words: set[str]) -> bool:
+    """Whether the texts name the file, the module that it is, or the folder that it came with."""
+    file = PurePosixPath(path)
+    module = file.suffix == ".py" and file.stem in words
+    return file.name in words or module or PurePosixPath(place).name in words

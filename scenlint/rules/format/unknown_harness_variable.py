@@ -2,14 +2,18 @@
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
-from scenlint.source.environ import EnvRead, env_reads
+from scenlint.source.environ import env_reads
 from scenlint.source.python import parse as parse_python
 from scenlint.source.shell import parse as parse_shell
-from scenlint.source.text import Fragment
+from scenlint.source.text import Fragment, Span
 from scenlint.task.model import HarnessVariables
 from scenlint.task.suggest import closest
+
+# `$NAME`, `${NAME}` and `${NAME:?}` ask for it; `${NAME:-…}` and `${NAME:+…}` do without.
+_EXPANSION = re.compile(r"(?<![\\$])\$(?:\{(?P<name>[A-Z]\w*)(?P<operator>:?[-=+])?|(?P<bare>[A-Z]\w*))")
 
 
 @rule(
@@ -38,13 +42,28 @@ def unknown_harness_variable(task: Task) -> Iterator[Finding]:
             )
 
 
-def _reads(fragment: Fragment) -> list[EnvRead]:
+class _Read(NamedTuple):
+    name: str
+    span: Span
+    fallback: bool
+    empty: bool
+
+
+def _reads(fragment: Fragment) -> Iterator[_Read]:
     if fragment.language == "python":
-        return env_reads(parse_python(fragment)).reads
-    return list(_shell_reads(fragment)) if fragment.language == "shell" else []
+        for read in env_reads(parse_python(fragment)).reads:
+            yield _Read(read.name, read.span, read.fallback, read.empty)
+    elif fragment.language == "shell":
+        own = {assignment.name for assignment in parse_shell(fragment).assignments}
+        for found in _EXPANSION.finditer(fragment.text):
+            name, operator = found["name"] or found["bare"], found["operator"]
+            line = fragment.text[: found.start()].rpartition("\n")[2]
+            if name not in own and not line.lstrip().startswith("#"):
+                at = found.start("name" if found["name"] else "bare")
+                yield _Read(name, fragment.span(at, at + len(name)), operator is not None, False)
 
 
-def _unknown(read: EnvRead, variables: HarnessVariables) -> bool:
+def _unknown(read: _Read, variables: HarnessVariables) -> bool:
     if read.fallback or read.name in variables.given or read.name in variables.available:
         return False
     # An empty default serves for a flag, not for the address of something.
@@ -60,18 +79,3 @@ def _help(name: str, variables: HarnessVariables) -> str:
     near = closest(name, variables.given)
     known = ", ".join(f"`{n}`" for n in sorted(variables.given))
     return f"did you mean `{near[0]}`?" if near else f"the harness sets {known or 'no variable by name'}"
-
-
-def _shell_reads(fragment: Fragment) -> Iterator[EnvRead]:
-    """`$NAME` in a script that does not set it; `${NAME:-…}` has a default, `${NAME:?}` asks for it."""
-    script = parse_shell(fragment)
-    own = {a.name for a in script.assignments}
-    for word in re.finditer(r"(?<![\\$])\$(?:\{([A-Z]\w*)(:?[-=+])?|([A-Z]\w*))", fragment.text):
-        name = word[1] or word[3]
-        if (
-            name not in own
-            and not word[2]
-            and not fragment.text[: word.start()].rpartition("\n")[2].lstrip().startswith("#")
-        ):
-            span = fragment.span(word.start(word.lastindex or 0) if not word[1] else word.start(1), word.end())
-            yield EnvRead(name, span, None, fallback=False)  # type: ignore[arg-type]

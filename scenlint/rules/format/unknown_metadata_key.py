@@ -30,14 +30,14 @@ def unknown_metadata_key(task: Task) -> Iterator[Finding]:
         for path, known in _unknown(document.schema, [document.schema], document.data.value, ()):
             key = str(path[-1])
             near = closest(key, known)
-            elsewhere = [h for h in homes.get(key, []) if h != _table(path)]
+            elsewhere = {h for h in homes.get(key, []) if h != _table(path)}
             yield Finding.at(
                 document.data.key_span(*path),
                 f"nothing reads `{key}` in {_said(_table(path))}",
                 help=f"did you mean `{near[0]}`?"
                 if near
-                else f"`{key}` is read in {_said(elsewhere[0])}; move it there"
-                if elsewhere
+                else f"`{key}` is read in {_said(elsewhere.pop())}; move it there"
+                if len(elsewhere) == 1
                 else "remove it, or keep it in a table that is free for notes if there is one",
             )
 
@@ -95,7 +95,7 @@ def _homes(root: Schema) -> dict[str, list[str]]:
 
 
 def _table(path: Path) -> str:
-    return ".".join(str(p) for p in path[:-1])
+    return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path[:-1]).lstrip(".")
 
 
 def _said(table: str) -> str:

@@ -23,7 +23,7 @@ def unknown_site(task: Task) -> Iterator[Finding]:
             near = closest(site.name, site.candidates)
             yield Finding.at(
                 site.span or task.folder,
-                f"apps.yaml has no application `{site.name}`: the harness skips it with a warning, and the verifier gets "
-                "none of its variables",
+                f"apps.yaml has no application `{site.name}`: the harness skips it with a warning, "
+                "and the verifier gets none of its variables",
                 help=f"did you mean `{near[0]}`?" if near else f"the list has: {', '.join(sorted(site.candidates))}",
             )

@@ -2,40 +2,61 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from scenlint.task.checks.facts import Event
 from scenlint.task.checks.model import Access, Check, Comparison, Dialect, How, Key, Name
+from scenlint.task.checks.runner import Entry, Started
 
 if TYPE_CHECKING:
     from scenlint.task.model import Task
 
-__all__ = ["Access", "Check", "Comparison", "Dialect", "How", "Key", "Name", "find_checks"]
+__all__ = ["Access", "Check", "Comparison", "Dialect", "Event", "How", "Key", "Name", "Survey", "survey"]
 
 
-def find_checks(task: Task) -> list[Check]:
-    """Every graded assertion of the task's verifier, in the verifier's order."""
-    if task.verifier is None:
-        return []
-    from scenlint.task.checks import graders, scripts, tests
-    from scenlint.task.checks.runner import Entry, started, test_files
-    from scenlint.task.checks.world import setup
+@dataclass
+class Survey:
+    """All that was seen while the verifier's programs were followed."""
+
+    checks: list[Check] = field(default_factory=list)
+    started: Started = field(default_factory=Started)
+    events: list[Event] = field(default_factory=list)
+    programs: list[Check] = field(default_factory=list)  # commands beside the Python code that may check further
+
+
+def survey(task: Task) -> Survey:
+    """Follow what the task's graders run."""
+    out = Survey()
+    verifier = task.verifier
+    if verifier is None:
+        return out
     from scenlint.source.python import parse
+    from scenlint.task.checks import graders, scripts, shells, tests
+    from scenlint.task.checks.runner import started, test_files
+    from scenlint.task.checks.world import setup
 
-    out: list[Check] = []
-    for grader in task.verifier.graders:
-        out += graders.checks(grader)
-    entries = started(task).entries
-    if not entries and task.verifier.graders:
-        entries = [Entry("pytest", parse(f), task.verifier.graders[0]) for f in test_files(task.verifier)]
-    world = setup(task, task.verifier)
+    world = setup(task, verifier)
+    for grader in verifier.graders:
+        out.checks += graders.checks(grader)
+    out.started = started(task)
+    entries = out.started.entries
+    python = {id(e.grader) for e in entries}
+    if not entries and verifier.graders:
+        entries += [Entry("pytest", parse(f), verifier.graders[0]) for f in test_files(verifier)]
+    for grader, script in out.started.shells:
+        found = list(shells.checks(grader, script, world))
+        if id(grader) not in python:
+            out.checks += found
+        out.programs += [c for c in found if not c.existence_only and (id(grader) in python or not c.comparisons)]
     seen: set[object] = set()
     for entry in entries:
         mark = (entry.module, entry.kind, frozenset(entry.only))
         if mark in seen:
             continue
         seen.add(mark)
-        if entry.kind in ("pytest", "unittest"):
-            out += tests.checks(entry, world)
-        else:
-            out += scripts.checks(entry, world, task.verifier)
+        part = tests.checks if entry.kind in ("pytest", "unittest") else scripts.checks
+        found, events = part(entry, world)
+        out.checks += found
+        out.events += [e for e in events if e not in out.events]
     return out

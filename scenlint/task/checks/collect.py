@@ -57,7 +57,9 @@ def passed_over(module: PyModule) -> Iterator[Passed]:
         tests = [f for f in _methods(cls, module) if f.name.startswith("test")]
         if not tests or is_case(cls, module) or _unmarked(cls):
             continue
-        used = any(isinstance(n, ast.Name) and n.id == cls.name and isinstance(n.ctx, ast.Load) for n in ast.walk(module.tree))
+        used = any(
+            isinstance(n, ast.Name) and n.id == cls.name and isinstance(n.ctx, ast.Load) for n in ast.walk(module.tree)
+        )
         if cls.name.startswith("Test") and _constructor(cls) and not used:
             yield Passed(cls, "pytest collects no class that has a constructor")
         elif not cls.name.startswith("Test") and not used:

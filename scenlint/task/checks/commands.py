@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from scenlint.source.pyvalue import HOLE, UNKNOWN, PathText, Seq, Value, known, normal, texts, unknown
 from scenlint.task.checks import files
 from scenlint.task.checks.facts import Judged, Source
+from scenlint.task.checks.model import Access, How
 
 if TYPE_CHECKING:
     from scenlint.task.checks.expressions import Env
@@ -20,10 +21,33 @@ _RUN = {"run", "call", "check_call", "check_output", "Popen", "getoutput", "gets
 _SYSTEM = re.compile(r"/(?:usr/|bin/|sbin/|dev/|proc/|sys/|lib)")
 # Programs that carry a question elsewhere: that they ran says nothing about the work.
 _CARRIERS = frozenset(
-    ["docker", "podman", "psql", "mysql", "mariadb", "sqlite3", "curl", "wget", "kubectl", "redis-cli", "mongo", "mongosh", "ssh", "sudo", "env", "timeout", "bash", "sh"]
+    [
+        "docker",
+        "podman",
+        "psql",
+        "mysql",
+        "mariadb",
+        "sqlite3",
+        "curl",
+        "wget",
+        "kubectl",
+        "redis-cli",
+        "mongo",
+        "mongosh",
+        "ssh",
+        "sudo",
+        "env",
+        "timeout",
+        "bash",
+        "sh",
+    ]
 )
 _PRESENCE = frozenset(["test", "[", "ls", "stat", "which", "command"])
 _INTERPRETERS = re.compile(r"(?:.*/)?(?:python[\d.]*|node|ruby|perl|bash|sh|java|php|Rscript|deno|bun|lua|go|dotnet)$")
+# Programs that start another one with fewer rights.
+_APART = re.compile(
+    r"(?:.*/)?(?:su|runuser|setpriv|gosu|su-exec|bwrap|firejail|nsjail|unshare|docker|podman|chroot|sandbox-exec)"
+)
 _ASSIGNS = re.compile(r"^\w+=")
 
 
@@ -35,7 +59,16 @@ def call(flow: Flow, name: str, args: list[Value], kwargs: dict[str, Value], nod
     if name in ("os.system", "os.popen", "pexpect.spawn", "pexpect.run", "asyncio.create_subprocess_exec",
                 "asyncio.create_subprocess_shell"):  # fmt: skip
         return _process(flow, last, args, kwargs, node, env)
-    if root in ("requests", "httpx") and last in ("get", "post", "put", "delete", "patch", "head", "request", "options"):
+    if root in ("requests", "httpx") and last in (
+        "get",
+        "post",
+        "put",
+        "delete",
+        "patch",
+        "head",
+        "request",
+        "options",
+    ):
         return reply(flow, args, kwargs, node, env)
     if name in ("urllib.request.urlopen", "urllib.request.urlretrieve", "socket.create_connection"):
         return reply(flow, args, kwargs, node, env)
@@ -48,7 +81,9 @@ def call(flow: Flow, name: str, args: list[Value], kwargs: dict[str, Value], nod
     if last == "connect" and root.split(".")[0] in (
         "sqlite3", "psycopg2", "psycopg", "pymysql", "MySQLdb", "mysql", "duckdb", "asyncpg", "aiosqlite",
     ):  # fmt: skip
-        bits = files.touch(flow, args[0], "read", node, env) if args and root in ("sqlite3", "duckdb", "aiosqlite") else 0
+        bits = (
+            files.touch(flow, args[0], "read", node, env) if args and root in ("sqlite3", "duckdb", "aiosqlite") else 0
+        )
         bits |= flow.facts.add(Source("database", "", env.module.span(node)), produced=True)
         flow.fail(node, env, "implicit", "OSError", Value(data=bits))
         return Value((), True, bits, 0, "rows")
@@ -61,6 +96,7 @@ def call(flow: Flow, name: str, args: list[Value], kwargs: dict[str, Value], nod
 def reply(flow: Flow, args: list[Value], kwargs: dict[str, Value], node: ast.AST, env: Env) -> Value:
     """An answer from a server."""
     url = next((t for a in [*args[:2], *filter(None, [kwargs.get("url")])] for t in texts(a) if "/" in t), "")
+    flow.note("url", node, env, url)
     bit = flow.facts.add(Source("http", url.replace(HOLE, "*"), env.module.span(node)), produced=True)
     flow.fail(node, env, "implicit", "OSError", Value(data=bit))
     return unknown(*args, *kwargs.values(), shape="reply").since(bit)
@@ -79,9 +115,7 @@ def words(value: Value) -> list[str]:
     return []
 
 
-def _process(
-    flow: Flow, name: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST, env: Env
-) -> Value:
+def _process(flow: Flow, name: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST, env: Env) -> Value:
     command = args[0] if args else kwargs.get("args", UNKNOWN)
     if name in ("create_subprocess_exec",):
         command = known(Seq("list", list(args)))
@@ -98,6 +132,11 @@ def _process(
         if isinstance(option, Seq):
             for item in option.items:
                 bits |= item.all_data
+    if any(isinstance(f, Access) and f.how is How.RUN for f in flow.facts.of(bits)) or any(
+        isinstance(f, Source) and f.kind == "solution" for f in flow.facts.of(bits)
+    ):
+        apart = "user" if "user" in kwargs else next((w for w in found if _APART.fullmatch(w)), "")
+        flow.note("starts", node, env, apart)
     flow.temp |= bits
     data, why = sql(flow, [known(shown)] if "SELECT" in shown.upper() else [], node, env)
     kind = _kind(found)
@@ -109,7 +148,11 @@ def _process(
     out = Value((), True, bits | data, command.all_why | why, kind)
     if name in ("check_output", "getoutput"):
         return replace(out, shape="text")
-    return replace(out, shape={"process": "code"}.get(kind, "neutral")) if name in ("system", "call", "check_call") else out
+    return (
+        replace(out, shape={"process": "code"}.get(kind, "neutral"))
+        if name in ("system", "call", "check_call")
+        else out
+    )
 
 
 def _kind(found: list[str]) -> str:
@@ -119,7 +162,9 @@ def _kind(found: list[str]) -> str:
         head = rest[0].rsplit("/", 1)[-1]
         if head in _PRESENCE:
             return "process-presence"
-        if head not in _CARRIERS or (head in ("bash", "sh") and not any(w.startswith("-") and "c" in w for w in rest[1:2])):
+        if head not in _CARRIERS or (
+            head in ("bash", "sh") and not any(w.startswith("-") and "c" in w for w in rest[1:2])
+        ):
             break
         if head in ("docker", "podman") and any(w in _PRESENCE for w in rest[1:8]):
             return "process-presence"
@@ -131,7 +176,14 @@ def _kind(found: list[str]) -> str:
 
 def paths(found: list[str], command: Value) -> list[tuple[str, str]]:
     """The paths in a command's words, and what is done with them."""
-    typed = {str(o) for opt in command.options if isinstance(opt, Seq) for i in opt.items for o in i.options if isinstance(o, PathText)}
+    typed = {
+        str(o)
+        for opt in command.options
+        if isinstance(opt, Seq)
+        for i in opt.items
+        for o in i.options
+        if isinstance(o, PathText)
+    }
     out: list[tuple[str, str]] = []
     program = True
     carried = bool(found) and found[0].rsplit("/", 1)[-1] in ("docker", "podman", "kubectl", "ssh")
@@ -141,7 +193,9 @@ def paths(found: list[str], command: Value) -> list[tuple[str, str]]:
             program = True
             continue
         is_path = word in typed or (re.match(r"(?:/|\./|\.\./|~/)[\w.\ue000]", word) and not _SYSTEM.match(word))
-        scripted = bool(_INTERPRETERS.match(before)) or (before.startswith("-") and n > 1 and bool(_INTERPRETERS.match(found[n - 2])))
+        scripted = bool(_INTERPRETERS.match(before)) or (
+            before.startswith("-") and n > 1 and bool(_INTERPRETERS.match(found[n - 2]))
+        )
         if not is_path and scripted and re.fullmatch(r"[\w./-]+\.(?:py|js|mjs|ts|sh|rb|pl|php|R|jar|lua|go)", word):
             is_path = True
         if is_path and not carried and len(word) < 200 and "\n" not in word and not re.search(r"[$`(){}<>|;*]", word):
@@ -174,5 +228,3 @@ def sql(flow: Flow, args: list[Value], node: ast.AST, env: Env) -> tuple[int, in
         if re.search(r"\b(?:having|case\s+when)\b", clean, re.IGNORECASE):
             why |= flow.facts.add(Judged(span))
     return data, why
-
-

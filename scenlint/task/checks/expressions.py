@@ -1,5 +1,5 @@
 """Evaluates the expressions of a followed verifier: values, and on the way the facts that they rest on."""
-# ruff: noqa: N802, N815 (methods are named after the syntax nodes that they handle)
+# ruff: noqa: N802 (methods are named after the syntax nodes that they handle)
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from scenlint.source.pyvalue import (
     unary,
     unknown,
 )
-from scenlint.task.checks.facts import Asked, Facts, Failure, Judged, Output, Place, Step
+from scenlint.task.checks.facts import Asked, Event, Facts, Failure, Judged, Output, Place, Step
 from scenlint.task.checks.model import Comparison, Key
 from scenlint.task.checks.program import Setup
 
@@ -125,7 +125,12 @@ class Expressions:
         self.frames: list[Frame] = []
         self.failures: list[Failure] = []
         self.outputs: list[Output] = []
+        self.events: list[Event] = []
         self.temp = 0  # data that went into temporary files
+        self.uncertain = 0  # branches around that may not be taken
+        self.repeats = 0  # loops around whose rounds are not known
+        self.cwd = ""  # the folder that relative paths start from, where something has set it
+        self.written: set[str] = set()  # paths that the verifier has written itself
         self.values: dict[ast.AST, Value] = {}  # what calls and names were seen to be
 
     # -- to be given by Flow
@@ -154,9 +159,12 @@ class Expressions:
 
     def fail(self, node: ast.AST, env: Env, kind: str, exception: str, value: Value = UNKNOWN) -> None:
         why = self.why() | value.all_why
-        self.failures.append(
-            Failure(self.place(node, env), kind, exception, why, value.all_data, value, self.stack())
-        )
+        self.failures.append(Failure(self.place(node, env), kind, exception, why, value.all_data, value, self.stack()))
+
+    def note(self, kind: str, node: ast.AST, env: Env, note: str = "") -> None:
+        event = Event(kind, self.place(node, env), note)
+        if event not in self.events:
+            self.events.append(event)
 
     def decide(self, value: Value, node: ast.AST, env: Env) -> Value:
         """A value used as a truth value: asking for presence is a fact of its own."""
@@ -166,7 +174,7 @@ class Expressions:
         fact = Judged(span) if value.shape in ("opaque", "status") else Asked(span)
         if value.shape == "neutral":
             return value
-        return replace(value, why=value.why | self.facts.add(fact), shape="judged")
+        return replace(value, why=value.why | self.facts.add(fact, basis=value.all_data), shape="judged")
 
     # -- evaluation
     def eval(self, node: ast.AST, env: Env) -> Value:
@@ -372,7 +380,13 @@ class Expressions:
         bits = self._key_facts(value, key, node, env, default=default)
         if not default and not value.options:
             self.fail(node, env, "implicit", "LookupError", value)
-        shape = value.shape if value.shape in ("json", "rows", "agent", "opaque") else "text" if value.shape == "text" else ""
+        shape = (
+            value.shape
+            if value.shape in ("json", "rows", "agent", "opaque")
+            else "text"
+            if value.shape == "text"
+            else ""
+        )
         out = out.since(bits, 0)
         return replace(out, shape=out.shape or shape) if out.open else out
 
@@ -413,7 +427,7 @@ class Expressions:
         def cut(option: Any, low: Any, high: Any, step: Any) -> Any:
             at = slice(low, high, step)
             if isinstance(option, Seq):
-                return known(Seq(option.kind, option.items[at], option.more, option.data, option.why))
+                return known(Seq(option.kind, option.items[at], option.more, option.data, option.why, option.maybe))
             return option[at] if isinstance(option, str | bytes) else NotImplemented
 
         if any(isinstance(o, Ref) and o.name == "sys.argv" for o in value.options):
@@ -441,7 +455,9 @@ class Expressions:
 
     def element_of(self, value: Value) -> Value:
         """Any item of an iterable of which no item is known."""
-        shape = {"text": "text", "lines": "text", "json": "json", "rows": "rows", "listing": "listing"}.get(value.shape, "")
+        shape = {"text": "text", "lines": "text", "json": "json", "rows": "rows", "listing": "listing"}.get(
+            value.shape, ""
+        )
         return unknown(value, shape=shape)
 
     def rounds(self, iterable: Value) -> Iterator[Value]:
@@ -535,7 +551,7 @@ class Expressions:
 
         outside = self.ctx
         run(0)
-        seq = Seq("list", items, bool(flags["more"]), flags["data"], flags["why"])
+        seq = Seq("list", items, bool(flags["more"]), flags["data"], flags["why"], bool(flags["more"]))
         for item in items:
             seq.data |= item.all_data
             seq.why |= item.all_why
@@ -583,7 +599,9 @@ class Expressions:
         """`abs(a - b) < tolerance` is an equality within a tolerance."""
         if not isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
             return None
-        if isinstance(op, ast.Gt | ast.GtE) and not (isinstance(left, ast.Call) and env.module.dotted(left.func).endswith("abs")):
+        if isinstance(op, ast.Gt | ast.GtE) and not (
+            isinstance(left, ast.Call) and env.module.dotted(left.func).endswith("abs")
+        ):
             left, right = right, left
         if not (isinstance(left, ast.Call) and len(left.args) == 1 and isinstance(left.args[0], ast.BinOp)):
             return None
@@ -596,7 +614,9 @@ class Expressions:
         bound = self.eval(right, env)
         limits = [c for c in constants(bound) if isinstance(c, int | float)]
         whole = env.module.parent(left)
-        return self.compare("==", a, b, whole if whole is not None else left, env, tolerance=limits[0] if limits else 0.0)
+        return self.compare(
+            "==", a, b, whole if whole is not None else left, env, tolerance=limits[0] if limits else 0.0
+        )
 
     def compare(
         self, op: str, left: Value, right: Value, node: ast.AST, env: Env, *, tolerance: float | None = None
@@ -609,7 +629,12 @@ class Expressions:
             if folded.open or not folded.options:
                 return here
             return replace(folded, data=here.data, why=here.why, shape="judged")
-        if op in ("in", "not in") and right_made and not left_made and (keyed := self._membership(left, right, node, env)):
+        if (
+            op in ("in", "not in")
+            and right_made
+            and not left_made
+            and (keyed := self._membership(left, right, node, env))
+        ):
             return here.since(keyed, keyed)
         made, other, swapped = (left, right, False) if left_made else (right, left, True)
         both = left_made and right_made
@@ -631,15 +656,19 @@ class Expressions:
                 op, constant, bool(options), not neutral, span, where if options else None, presence, selects,
                 tolerance, keys[-1] if keys else None, paths,
             )  # fmt: skip
-            bits |= self.facts.add(fact)
+            bits |= self.facts.add(fact, basis=here.data)
         return here.since(0, bits)
 
     def _membership(self, left: Value, right: Value, node: ast.AST, env: Env) -> int:
-        """`"key" in data` for structured data."""
+        """`"key" in data` for structured data; what lies under a key may as well be a list or a text."""
         if right.shape not in ("json", "rows") and not any(isinstance(o, Map) for o in right.options):
             return 0
-        bits = self._key_facts(right, left, node, env, default=True)
-        return bits | self.facts.add(Judged(env.module.span(node))) if bits else 0
+        nested = any(isinstance(f, Key) for f in self.facts.of(right.data))
+        wanted = {o for o in left.options if isinstance(o, str)}
+        if nested and right.shape == "json" and not wanted <= env.module.subscripts:
+            return 0
+        bits = self._key_facts(right, left, node, env, default=not _demanded(node, env.module))
+        return bits | self.facts.add(Judged(env.module.span(node)), basis=bits | right.all_data) if bits else 0
 
     @staticmethod
     def _asks_presence(op: str, made: Value, options: list[Any]) -> bool:
@@ -651,6 +680,14 @@ class Expressions:
         if sized and options and all(isinstance(o, int) for o in options):
             return (op, options[0]) in ((">", 0), (">=", 1), ("!=", 0), ("==", 0), ("<=", 0), ("<", 1))
         return False
+
+
+def _demanded(node: ast.AST, module: PyModule) -> bool:
+    """Whether a key that is asked for has to be there: asserted, or its absence tested."""
+    if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.NotIn):
+        return True
+    up = next((p for p in module.parents(node) if isinstance(p, ast.stmt)), None)
+    return isinstance(up, ast.Assert | ast.Return)
 
 
 def _constants(value: Value) -> list[Any]:

@@ -85,12 +85,27 @@ class Output:
     to: Value | None = None
 
 
+@dataclass(frozen=True)
+class Event:
+    """Something that rules ask about and that is no fact of a check.
+
+    "loads": the submission enters the verifier's process. "starts": it is started as a process (`note` says how it is kept
+    apart, "" for not at all). "swallows": a handler that turns a failure into none (`note`: "silence" or "success").
+    "url": where a request goes (`note`).
+    """
+
+    kind: str
+    place: Place
+    note: str = ""
+
+
 class Facts:
     """Facts in the order found; the same fact of the same place is kept once."""
 
     def __init__(self) -> None:
         self.list: list[Fact] = []
         self._known: dict[Any, int] = {}
+        self._basis: dict[int, int] = {}  # a test's bit -> the data that it looks at
         self.produced = 0  # mask: data of the agent's making
         self.accesses = 0
         self.comparisons = 0
@@ -98,8 +113,8 @@ class Facts:
         self.presence = 0  # mask: tests that ask for presence
         self.touched = 0  # mask: what was found, or found again, since it was last set to 0
 
-    def add(self, fact: Fact, *, produced: bool = False) -> int:
-        """The fact's bit."""
+    def add(self, fact: Fact, *, produced: bool = False, basis: int = 0) -> int:
+        """The fact's bit. `basis` is the data that a test looks at."""
         mark = (type(fact), fact.span.source.path, fact.span.start, fact.span.end, _detail(fact))
         bit = self._known.get(mark)
         if bit is None:
@@ -120,6 +135,8 @@ class Facts:
                 self.presence |= bit
             elif isinstance(fact, Judged):
                 self.content |= bit
+        if basis:
+            self._basis[bit] = self._basis.get(bit, 0) | basis
         self.touched |= bit
         return bit
 
@@ -129,6 +146,15 @@ class Facts:
             low = mask & -mask
             yield self.list[low.bit_length() - 1]
             mask ^= low
+
+    def whole(self, mask: int) -> int:
+        """The mask with the data that its tests look at."""
+        rest = mask
+        while rest:
+            low = rest & -rest
+            mask |= self._basis.get(low, 0)
+            rest ^= low
+        return mask
 
     def paths(self, mask: int) -> tuple[str, ...]:
         return tuple(dict.fromkeys(f.path for f in self.of(mask & self.accesses) if isinstance(f, Access)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import posixpath
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from scenlint.source.pyvalue import (
     Seq,
     Value,
     combine,
+    join_paths,
     known,
     normal,
     parent_path,
@@ -63,11 +65,14 @@ def touch(flow: Flow, path: Value, how: str, node: ast.AST, env: Env) -> int:
             if not is_own(flow, path):
                 bits |= flow.facts.add(Source("file", "", span), produced=True)
         elif not text.startswith(("http://", "https://")):
-            clean = normal(text.replace(HOLE, "*"))
+            clean = normal(posixpath.join(flow.cwd, text.replace(HOLE, "*")))
             if flow.setup.hidden(clean):
                 continue
-            if flow.setup.own(clean):
+            if flow.setup.own(clean) or (how != "write" and clean in flow.written):
+                bits |= flow.temp if clean in flow.written else 0
                 continue
+            if how == "write":
+                flow.written.add(clean)
             bits |= flow.facts.add(Access(clean, How(how), span), produced=how != "write")
     return bits
 
@@ -102,8 +107,18 @@ def opened(flow: Flow, value: Value, node: ast.AST, env: Env) -> Value:
 def ask(flow: Flow, path: Value, node: ast.AST, env: Env, how: str = "exists") -> Value:
     """Whether something is there."""
     bits = touch(flow, path, how, node, env)
-    why = flow.facts.add(Asked(env.module.span(node))) if bits & flow.facts.produced else 0
+    why = flow.facts.add(Asked(env.module.span(node)), basis=bits) if bits & flow.facts.produced else 0
     return Value((), True, bits, why, "judged")
+
+
+def listing(flow: Flow, folder: Value, pattern: Value | None, node: ast.AST, env: Env) -> Value:
+    """The paths in a folder: any number of them."""
+    bits = touch(flow, folder, "list", node, env)
+    paths = folder if pattern is None else join_paths([folder, pattern])
+    item = combine(lambda o: PathText(str(o).replace("*", HOLE)) if isinstance(o, str) else NotImplemented, paths)
+    if not bits & flow.facts.produced or item.open:
+        return Value((), True, bits, 0, "listing")
+    return known(Seq("list", [item.since(bits)], True, bits, 0, True), data=bits)
 
 
 def _open(flow: Flow, args: list[Value], kwargs: dict[str, Value], node: ast.AST, env: Env) -> Value:
@@ -130,17 +145,32 @@ def call(flow: Flow, name: str, args: list[Value], kwargs: dict[str, Value], nod
         bits = touch(flow, first, "exists", node, env)
         flow.fail(node, env, "implicit", "OSError", Value(data=bits))
         return Value((), True, bits, 0, "size" if name.endswith("getsize") else "")
-    if name in ("os.listdir", "os.scandir", "os.walk", "glob.glob", "glob.iglob"):
+    if name in ("os.listdir", "os.scandir", "os.walk"):
         return Value((), True, touch(flow, first, "list", node, env), 0, "listing")
+    if name in ("glob.glob", "glob.iglob"):
+        return listing(flow, first, None, node, env)
     if name in ("os.path.basename", "os.path.dirname", "os.path.abspath", "os.path.realpath", "os.path.normpath",
                 "os.path.expanduser", "os.path.splitext"):  # fmt: skip
         return _path_function(name.rsplit(".", 1)[1], first)
-    if name in ("shutil.copy", "shutil.copy2", "shutil.copyfile", "shutil.copytree", "shutil.move", "os.rename", "os.replace"):
+    if name in (
+        "shutil.copy",
+        "shutil.copy2",
+        "shutil.copyfile",
+        "shutil.copytree",
+        "shutil.move",
+        "os.rename",
+        "os.replace",
+    ):
         return _copy(flow, args, node, env)
     if name in ("shutil.which",):
-        bit = flow.facts.add(Source("command", ", ".join(texts(first)).replace(HOLE, "*"), env.module.span(node)), produced=True)
+        bit = flow.facts.add(
+            Source("command", ", ".join(texts(first)).replace(HOLE, "*"), env.module.span(node)), produced=True
+        )
         return Value((), True, bit, 0, "")
-    if name in ("os.remove", "os.unlink", "os.makedirs", "os.mkdir", "shutil.rmtree", "os.chmod", "os.chdir", "os.chown"):
+    if name == "os.chdir":
+        flow.cwd = posixpath.join(flow.cwd, "*" if TEMP in texts(first)[0] else texts(first)[0].replace(HOLE, "*"))
+        return known(None)
+    if name in ("os.remove", "os.unlink", "os.makedirs", "os.mkdir", "shutil.rmtree", "os.chmod", "os.chown"):
         return known(None)
     if name in ("tempfile.mkdtemp", "tempfile.TemporaryDirectory", "tempfile.gettempdir", "tempfile.mktemp"):
         return temporary()
@@ -158,12 +188,11 @@ def call(flow: Flow, name: str, args: list[Value], kwargs: dict[str, Value], nod
 def _path_function(name: str, value: Value) -> Value:
     if name == "splitext":
         return unknown(value)
-    functions = {
-        "basename": lambda p: str(p).rsplit("/", 1)[-1],
-        "dirname": lambda p: PathText(parent_path(str(p))),
-    }
-    function = functions.get(name, lambda p: PathText(normal(str(p))))
-    return combine(lambda o: function(o) if isinstance(o, str) else NotImplemented, value)
+    if name == "basename":
+        return combine(lambda o: str(o).rsplit("/", 1)[-1], value)
+    if name == "dirname":
+        return combine(lambda o: PathText(parent_path(str(o))), value)
+    return combine(lambda o: PathText(normal(str(o))), value)
 
 
 def _copy(flow: Flow, args: list[Value], node: ast.AST, env: Env) -> Value:
@@ -193,7 +222,9 @@ def guess(flow: Flow, target: Value, args: list[Value], kwargs: dict[str, Value]
         for option in value.options:
             if isinstance(option, File):
                 bits |= option.data
-            is_path = isinstance(option, PathText) or (isinstance(option, str) and option.startswith("/") and "\n" not in option)
+            is_path = isinstance(option, PathText) or (
+                isinstance(option, str) and option.startswith("/") and "\n" not in option
+            )
             if isinstance(option, str) and is_path and (loads or isinstance(option, PathText)) and len(option) < 300:
                 bits |= touch(flow, replace(value, options=(option,), open=False), "read", node, env)
     return bits

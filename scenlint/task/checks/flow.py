@@ -12,7 +12,7 @@ from scenlint.source.python import PyModule
 from scenlint.source.pyvalue import UNKNOWN, Map, PathText, Ref, Seq, Value, is_scalar, join, known, truth, unknown
 from scenlint.task.checks import library
 from scenlint.task.checks.expressions import Class, Env, Exhausted, Expressions, Frame, Func, Instance, Module
-from scenlint.task.checks.facts import Output, Place, Source
+from scenlint.task.checks.facts import Failure, Output, Place, Source
 from scenlint.task.checks.model import Name
 from scenlint.task.checks.program import LIBRARIES, Setup
 
@@ -113,9 +113,7 @@ class Flow(Expressions):
                     kwargs.update({k: v for k, v in option.items.items() if isinstance(k, str)})
         return self.apply(target, args, kwargs, node, env)
 
-    def apply(
-        self, target: Value, args: list[Value], kwargs: dict[str, Value], node: ast.AST, env: Env
-    ) -> Value:
+    def apply(self, target: Value, args: list[Value], kwargs: dict[str, Value], node: ast.AST, env: Env) -> Value:
         """Call a value."""
         out: list[Value] = []
         for option in target.options:
@@ -139,7 +137,9 @@ class Flow(Expressions):
         if init is not None and isinstance(init.options[0], Func):
             self.enter(init.options[0], args, kwargs, node, env)
         else:
-            names = [s.target.id for s in cls.node.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)]
+            names = [
+                s.target.id for s in cls.node.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)
+            ]
             made.fields.update(zip(names, args, strict=False))
             made.fields.update({k: v for k, v in kwargs.items() if k in names})
         return value
@@ -148,10 +148,14 @@ class Flow(Expressions):
         """A method or class attribute, also an inherited one."""
         for statement in cls.node.body:
             if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef) and statement.name == name:
-                marks = {env_name.split(".")[-1] for d in statement.decorator_list if (env_name := cls.env.module.dotted(d))}
+                marks = {
+                    env_name.split(".")[-1] for d in statement.decorator_list if (env_name := cls.env.module.dotted(d))
+                }
                 func = Func(statement, cls.env, None if "staticmethod" in marks else bound, cls.node)
                 return self.enter(func, [], {}, statement, cls.env) if "property" in marks else known(func)
-            if isinstance(statement, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in statement.targets):
+            if isinstance(statement, ast.Assign) and any(
+                isinstance(t, ast.Name) and t.id == name for t in statement.targets
+            ):
                 return self.eval(statement.value, cls.env)
             if isinstance(statement, ast.AnnAssign) and statement.value and isinstance(statement.target, ast.Name):
                 if statement.target.id == name:
@@ -208,7 +212,9 @@ class Flow(Expressions):
         count = len(self.failures)
         self.eval(node.value, env)
         if isinstance(node.value, ast.Call):
-            ended = next((f for f in self.failures[count:] if f.kind in ("exit", "fail") and f.place.node is node.value), None)
+            ended = next(
+                (f for f in self.failures[count:] if f.kind in ("exit", "fail") and f.place.node is node.value), None
+            )
             if ended or any(o.kind == "exit" and o.place.node is node.value for o in self.outputs[-1:]):
                 self.leave()
                 return False
@@ -232,8 +238,9 @@ class Flow(Expressions):
         for option in old.options:
             if isinstance(option, Seq) and isinstance(node.op, ast.Add):
                 items, more = self.elements(value)
+                option.maybe = (option.maybe or not option.items) and (bool(self.uncertain) or more)
                 option.items += items[: 200 - len(option.items)]
-                option.more |= more or bool(self.ctx)
+                option.more |= more or self.repeats > 0
                 option.data |= value.all_data
                 option.why |= value.all_why | self.ctx
                 return True
@@ -275,9 +282,7 @@ class Flow(Expressions):
 
     def exit(self, status: Value, node: ast.AST, env: Env) -> None:
         """The process ends with a status."""
-        self.outputs.append(
-            Output("exit", status, self.place(node, env), self.why() | status.all_why, self.stack())
-        )
+        self.outputs.append(Output("exit", status, self.place(node, env), self.why() | status.all_why, self.stack()))
         if truth(status) is not False or not status.options:
             self.fail(node, env, "exit", "SystemExit", status)
 
@@ -293,17 +298,22 @@ class Flow(Expressions):
     def _s_If(self, node: ast.If, env: Env) -> bool:
         test = self.decide(self.eval(node.test, env), node.test, env)
         decided = truth(test)
-        if decided is not None and not test.all_why:
-            return self.block(node.body if decided else node.orelse, env)
+        if decided is not None:
+            before, self.ctx = self.ctx, self.ctx | test.all_why
+            fell = self.block(node.body if decided else node.orelse, env)
+            self.ctx = before
+            return fell
         before, names = self.ctx, dict(env.names)
         self.ctx |= test.all_why
+        self.uncertain += 1
         _narrow(node.test, True, env)
-        fell = self.block(node.body, env) if decided is not False else False
+        fell = self.block(node.body, env)
         after = env.names
         env.names = dict(names)
         _narrow(node.test, False, env)
-        other = self.block(node.orelse, env) if decided is not True else False
+        other = self.block(node.orelse, env)
         self.ctx = before
+        self.uncertain -= 1
         if fell and other:
             env.names = _merged(after, env.names, test.all_why, names)
         elif fell:
@@ -315,12 +325,18 @@ class Flow(Expressions):
         before = self.ctx
         known_items, more = self.elements(iterable)
         if more:
-            self.ctx |= iterable.all_why | (iterable.all_data & self.facts.produced and 0)
+            self.ctx |= iterable.all_why
+        unsure = library.maybe(iterable)
+        self.uncertain += unsure
+        repeats = more and not known_items
+        self.repeats += repeats
         names = dict(env.names)
         for item in self.rounds(iterable):
             self.assign(node.target, item, env)
             self.block(node.body, env)
         self.ctx = before
+        self.uncertain -= unsure
+        self.repeats -= repeats
         if more and not known_items:
             env.names = _merged(env.names, {**env.names, **names}, iterable.all_why, names)
         self.block(node.orelse, env)
@@ -333,8 +349,12 @@ class Flow(Expressions):
         before, names = self.ctx, dict(env.names)
         endless = truth(test) is True
         self.ctx |= test.all_why
+        self.uncertain += not endless
+        self.repeats += 1
         if truth(test) is not False:
             self.block(node.body, env)
+        self.uncertain -= not endless
+        self.repeats -= 1
         self.ctx = before
         env.names = _merged(env.names, {**env.names, **names}, test.all_why, names)
         self.block(node.orelse, env)
@@ -353,7 +373,13 @@ class Flow(Expressions):
             value = self.eval(item.context_expr, env)
             name = env.module.dotted(item.context_expr.func) if isinstance(item.context_expr, ast.Call) else ""
             quiet |= name in ("contextlib.suppress", "suppress")
-            raising |= name.split(".")[-1] in ("raises", "assertRaises", "assertRaisesRegex", "warns", "deprecated_call")
+            raising |= name.split(".")[-1] in (
+                "raises",
+                "assertRaises",
+                "assertRaisesRegex",
+                "warns",
+                "deprecated_call",
+            )
             del count
             if item.optional_vars is not None:
                 entered = next((o for o in value.options if isinstance(o, Instance)), None)
@@ -394,12 +420,17 @@ class Flow(Expressions):
         for handler in node.handlers:
             env.names = _merged(names, done, 0, names)
             caught = [f for f in raised if self.catches(handler, f.exception, env)]
+            kinds = {"assert" if f.kind in ("assert", "fail") else "data" for f in caught if self._deciding(f)}
+            if kinds:
+                self.note("swallows", handler, env, " ".join(sorted(kinds)))
             before = self.ctx
             self.ctx |= self.facts.since(facts) & self.facts.accesses
             if handler.name:
                 env.names[handler.name] = UNKNOWN
+            self.uncertain += 1
             if self.block(handler.body, env):
                 ends.append(env.names)
+            self.uncertain -= 1
             self.ctx = before
             raised = [f for f in raised if f not in caught]
         self.failures += raised + late
@@ -408,6 +439,10 @@ class Flow(Expressions):
             env.names = _merged(env.names, other, 0, names)
         after = self.block(node.finalbody, env)
         return bool(ends) and after
+
+    def _deciding(self, failure: Failure) -> bool:
+        """Whether a failure tells of the agent's work."""
+        return failure.kind in ("assert", "fail") or bool((failure.data | failure.why) & self.facts.produced)
 
     def catches(self, handler: ast.ExceptHandler, exception: str, env: Env) -> bool:
         """Whether a handler catches an exception of that name."""
@@ -436,8 +471,10 @@ class Flow(Expressions):
             for child in ast.walk(case.pattern):
                 if isinstance(child, ast.MatchAs | ast.MatchStar) and child.name:
                     env.names[child.name] = test
+            self.uncertain += 1
             if self.block(case.body, env):
                 ends.append(env.names)
+            self.uncertain -= 1
         self.ctx = before
         env.names = ends[0]
         for other in ends[1:]:
@@ -501,6 +538,7 @@ class Flow(Expressions):
     def agent_module(self, name: str, node: ast.AST, env: Env) -> Value:
         """A module that the agent wrote, loaded into the verifier's process."""
         span = env.module.span(node)
+        self.note("loads", node, env)
         bit = self.facts.add(Source("import", name, span), produced=True) | self.facts.add(Name(name, "module", span))
         self.fail(node, env, "implicit", "ImportError", Value(data=bit))
         return Value((), True, bit, 0, "agent")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scenlint.source.pyvalue import (
@@ -106,7 +107,7 @@ def field(flow: Flow, value: Value, name: str, node: ast.AST, env: Env) -> Value
         if found is not None:
             return found
     if type(option).__name__ == "File" and name == "name":
-        return option.path  # type: ignore[union-attr]
+        return option.path  # type: ignore[union-attr, no-any-return]
     up = env.module.parent(node)
     if isinstance(up, ast.Call) and up.func is node:
         if value.shape == "agent":
@@ -144,15 +145,22 @@ _PURE: dict[str, Callable[..., Any]] = {
     "chr": chr, "hex": hex, "repr": repr, "divmod": divmod, "complex": complex, "hash": lambda x: NotImplemented,
     "len": len, "sum": sum,
 }  # fmt: skip
-_MATCHERS = {f"re.{n}" for n in ("match", "search", "fullmatch", "findall", "finditer", "split", "sub")} | {"fnmatch.fnmatch"}
+_MATCHERS = {f"re.{n}" for n in ("match", "search", "fullmatch", "findall", "finditer", "split", "sub")} | {
+    "fnmatch.fnmatch"
+}
 
 
 # -- builtins
+def maybe(value: Value) -> bool:
+    """Whether an iterable may be empty although items of it are known."""
+    return value.open or any(isinstance(o, Seq) and (o.maybe or (o.more and not o.items)) for o in value.options)
+
+
 def _len(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Value:
     value = args[0] if args else UNKNOWN
     sizes: list[int] = []
     for option in value.options:
-        if isinstance(option, Seq | Map) and not option.more and not option.why:
+        if isinstance(option, Seq | Map) and not option.more and not getattr(option, "maybe", False):
             sizes.append(len(option.items))
         elif isinstance(option, str | bytes) and HOLE not in str(option):
             sizes.append(len(option))
@@ -173,7 +181,7 @@ def _collection(kind: str) -> Callable[..., Value]:
         if not any(isinstance(o, Seq | Map) for o in value.options):
             return unknown(value, shape=value.shape)
         items, more = flow.elements(value)
-        return known(Seq(kind, items, more, value.all_data, value.all_why))
+        return known(Seq(kind, items, more, value.all_data, value.all_why, maybe(value)))
 
     return make
 
@@ -203,7 +211,7 @@ def _bool(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Va
 def _isinstance(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Value:
     out = unknown(*args[:1], shape="judged")
     if args and flow.produced(args[0]):
-        return out.since(0, flow.facts.add(Judged(env.module.span(node))))
+        return out.since(0, flow.facts.add(Judged(env.module.span(node)), basis=out.data))
     return out
 
 
@@ -216,7 +224,7 @@ def _hasattr(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) ->
             if isinstance(option, str):
                 at = args[1].origin.span if hasattr(args[1].origin, "span") else env.module.span(node)
                 flow.facts.add(Name(option, "attribute", at))
-    return out.since(0, flow.facts.add(Asked(env.module.span(node))))
+    return out.since(0, flow.facts.add(Asked(env.module.span(node)), basis=out.data))
 
 
 def _getattr(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Value:
@@ -237,7 +245,7 @@ def _enumerate(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) 
     pairs = [known(Seq("tuple", [known(first + n), item])) for n, item in enumerate(items)]
     if not pairs and more:
         pairs = [known(Seq("tuple", [UNKNOWN, flow.element_of(value)]))]
-    return known(Seq("list", pairs, more, value.all_data, value.all_why))
+    return known(Seq("list", pairs, more, value.all_data, value.all_why, maybe(value)))
 
 
 def _zip(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Value:
@@ -249,11 +257,13 @@ def _zip(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Val
         for n in range(count)
     ]  # fmt: skip
     out = unknown(*args)
-    return known(Seq("list", rows, any(more for _, more in columns), out.data, out.why))
+    return known(Seq("list", rows, any(more for _, more in columns), out.data, out.why, any(map(maybe, args))))
 
 
 def _range(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Value:
-    bounds = [a.options[0] if len(a.options) == 1 and not a.open and isinstance(a.options[0], int) else None for a in args]
+    bounds = [
+        a.options[0] if len(a.options) == 1 and not a.open and isinstance(a.options[0], int) else None for a in args
+    ]
     if bounds and None not in bounds and len(range(*bounds)) <= 40:  # type: ignore[arg-type]
         return known(Seq("list", [known(n) for n in range(*bounds)]))  # type: ignore[arg-type]
     return unknown(*args)
@@ -264,13 +274,16 @@ def _sorted(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> 
     key = kwargs.get("key")
     if value.options and all(isinstance(o, Seq) and not o.more for o in value.options) and key is None:
         try:
-            return known(*(Seq("list", sorted(o.items, key=lambda v: v.options[0])) for o in value.options))
+            seqs = [replace(o, kind="list", items=sorted(o.items, key=lambda v: v.options[0])) for o in value.options]
+            return replace(value, options=tuple(seqs))
         except (TypeError, IndexError):
             pass
     items, more = flow.elements(value)
     if key is not None and (items or more):
         flow.apply(key, [items[0] if items else flow.element_of(value)], {}, node, env)
-    return known(Seq("list", items, more, value.all_data, value.all_why)) if items else unknown(value, shape=value.shape)
+    if not items:
+        return unknown(value, shape=value.shape)
+    return known(Seq("list", items, more, value.all_data, value.all_why, maybe(value)))
 
 
 def _map(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Value:
@@ -279,7 +292,7 @@ def _map(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Val
     items, more = flow.elements(args[1])
     out = [flow.apply(args[0], [i], {}, node, env) for i in items or ([flow.element_of(args[1])] if more else [])]
     base = unknown(args[1], *out)
-    return known(Seq("list", out, more, base.data, base.why))
+    return known(Seq("list", out, more, base.data, base.why, maybe(args[1])))
 
 
 def _sum(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Value:
@@ -291,7 +304,12 @@ def _first(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> V
     if not args:
         return UNKNOWN
     items, more = flow.elements(args[0])
-    out = [*items, *([flow.element_of(args[0])] if more and not items else []), *args[1:], *filter(None, [kwargs.get("default")])]
+    out = [
+        *items,
+        *([flow.element_of(args[0])] if more and not items else []),
+        *args[1:],
+        *filter(None, [kwargs.get("default")]),
+    ]
     return join(out).since(args[0].all_data, args[0].all_why)
 
 
@@ -301,7 +319,9 @@ def _extreme(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) ->
 
 def _number(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Value:
     value = args[0] if args else known(0)
-    function: Callable[[Any], Any] = float if isinstance(node, ast.Call) and env.module.dotted(node.func) == "float" else int
+    function: Callable[[Any], Any] = (
+        float if isinstance(node, ast.Call) and env.module.dotted(node.func) == "float" else int
+    )
     out = combine(lambda o: function(plain(o)), value)
     if flow.produced(value):
         flow.fail(node, env, "implicit", "ValueError", value)
@@ -325,6 +345,13 @@ def _print(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> V
     return known(None)
 
 
+def _stream(name: str, flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Value:
+    to = known(Ref(name))
+    value = args[0] if args else UNKNOWN
+    flow.outputs.append(Output("print", value, flow.place(node, env), flow.why(), flow.stack(), to))
+    return known(None)
+
+
 def _exit(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Value:
     flow.exit(args[0] if args else known(None), node, env)
     return known(None)
@@ -341,7 +368,9 @@ def _skip(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Va
 
 
 def _approx(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Value:
-    limit = next((kwargs[k].options[0] for k in ("rel", "abs", "rel_tol", "abs_tol") if k in kwargs and kwargs[k].options), "")
+    limit = next(
+        (kwargs[k].options[0] for k in ("rel", "abs", "rel_tol", "abs_tol") if k in kwargs and kwargs[k].options), ""
+    )
     return replace(args[0], shape=f"approx:{limit}") if args else UNKNOWN
 
 
@@ -394,10 +423,23 @@ def _open_module(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env
     if not bits and len(args) == 1 and names and not any(flow.setup.agents(n.split(".")[0]) for n in names):
         return unknown(*args)
     if bits & flow.facts.produced or not files.is_own(flow, last):
+        flow.note("loads", node, env)
         bits |= flow.facts.add(Source("import", ", ".join(names), env.module.span(node)), produced=True)
         flow.fail(node, env, "implicit", "Exception", Value(data=bits))
         return Value((), True, bits, 0, "agent")
     return unknown(*args)
+
+
+def _exec(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Value:
+    if args and flow.produced(args[0]):
+        flow.note("loads", node, env)
+        flow.fail(node, env, "implicit", "Exception", args[0])
+        for value in args[1:2]:
+            for option in value.options:
+                if isinstance(option, Map):
+                    option.more = True
+                    option.data |= args[0].all_data
+    return unknown(*args, shape="opaque")
 
 
 def _same_module(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Value:
@@ -454,7 +496,7 @@ def assertion(flow: Flow, name: str, args: Args, kwargs: Kwargs, node: ast.AST, 
         value = flow.compare(op, left, right, node, env, tolerance=1e-7 if close else None)
     else:
         value = unknown(*args, *kwargs.values())
-        value = value.since(0, flow.facts.add(Judged(env.module.span(node))))
+        value = value.since(0, flow.facts.add(Judged(env.module.span(node)), basis=value.data))
     if truth(value) is not True:
         flow.fail(node, env, "assert", "AssertionError", value)
     return known(None)
@@ -475,7 +517,7 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "len": _len, "all": _truths(True), "any": _truths(False), "bool": _bool, "isinstance": _isinstance,
     "hasattr": _hasattr, "callable": _hasattr, "getattr": _getattr, "enumerate": _enumerate, "zip": _zip, "range": _range,
     "sorted": _sorted, "map": _map, "sum": _sum, "next": _first, "iter": _deepcopy, "min": _extreme, "max": _extreme,
-    "int": _number, "float": _number, "str": _str, "print": _print, "input": _stdin, "reversed": _deepcopy,
+    "int": _number, "float": _number, "str": _str, "print": _print, "sys.stdout.write": partial(_stream, "sys.stdout"), "sys.stderr.write": partial(_stream, "sys.stderr"), "input": _stdin, "reversed": _deepcopy,
     "list": _collection("list"), "tuple": _collection("tuple"), "set": _collection("set"), "frozenset": _collection("set"),
     "dict": _collection("dict"), "collections.OrderedDict": _collection("dict"), "collections.deque": _collection("list"),
     "exit": _exit, "quit": _exit, "sys.exit": _exit, "os._exit": _exit, "os.abort": _fail,
@@ -490,7 +532,7 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "copy.deepcopy": _deepcopy, "copy.copy": _deepcopy, "typing.cast": _cast, "cast": _cast, "functools.partial": _partial,
     "importlib.util.spec_from_file_location": _open_module, "importlib.machinery.SourceFileLoader": _open_module,
     "importlib.import_module": _open_module, "__import__": _open_module, "runpy.run_path": _open_module,
-    "importlib.util.module_from_spec": _same_module, "runpy.run_module": _open_module,
+    "exec": _exec, "eval": _exec, "importlib.util.module_from_spec": _same_module, "runpy.run_module": _open_module,
     "os.path.join": _join_path, "pathlib.Path": _path, "pathlib.PurePath": _path, "pathlib.PurePosixPath": _path,
     "pathlib.PosixPath": _path, "os.fspath": _str,
     **dict.fromkeys(_NUMPY_CLOSE, _close),

@@ -34,12 +34,109 @@ if TYPE_CHECKING:
 
 Args = list[Value]
 _TEXT = frozenset(
-    ["strip", "lstrip", "rstrip", "lower", "upper", "title", "capitalize", "casefold", "replace", "split", "rsplit", "splitlines", "join", "format", "zfill", "encode", "decode", "removeprefix", "removesuffix", "partition", "rpartition", "expandtabs", "ljust", "rjust", "center", "translate", "swapcase", "hex"]
+    [
+        "strip",
+        "lstrip",
+        "rstrip",
+        "lower",
+        "upper",
+        "title",
+        "capitalize",
+        "casefold",
+        "replace",
+        "split",
+        "rsplit",
+        "splitlines",
+        "join",
+        "format",
+        "zfill",
+        "encode",
+        "decode",
+        "removeprefix",
+        "removesuffix",
+        "partition",
+        "rpartition",
+        "expandtabs",
+        "ljust",
+        "rjust",
+        "center",
+        "translate",
+        "swapcase",
+        "hex",
+    ]
 )
-_TESTS = frozenset(["startswith", "endswith", "isdigit", "isalpha", "isalnum", "isupper", "islower", "isnumeric", "isidentifier", "isspace"])
+_TESTS = frozenset(
+    [
+        "startswith",
+        "endswith",
+        "isdigit",
+        "isalpha",
+        "isalnum",
+        "isupper",
+        "islower",
+        "isnumeric",
+        "isidentifier",
+        "isspace",
+    ]
+)
 _WITHIN = frozenset(["find", "rfind", "index", "rindex", "count"])
 _GETTERS = frozenset(
-    ["read", "readline", "readlines", "json", "items", "keys", "values", "fetchall", "fetchone", "fetchmany", "cursor", "execute", "tolist", "to_dict", "copy", "get_json", "getvalue", "read_text", "read_bytes", "getroot", "find", "findall", "iter", "findtext", "group", "groups", "groupdict", "sheet_by_index", "active", "rows", "iter_rows", "to_list", "astype", "dropna", "head", "tail", "communicate", "stdout", "stderr", "recv", "readexactly", "get_text", "select", "select_one", "find_all", "query", "all", "first", "one", "scalar", "scalars", "mappings", "commit", "close"]
+    [
+        "read",
+        "readline",
+        "readlines",
+        "json",
+        "items",
+        "keys",
+        "values",
+        "fetchall",
+        "fetchone",
+        "fetchmany",
+        "cursor",
+        "execute",
+        "tolist",
+        "to_dict",
+        "copy",
+        "get_json",
+        "getvalue",
+        "read_text",
+        "read_bytes",
+        "getroot",
+        "find",
+        "findall",
+        "iter",
+        "findtext",
+        "group",
+        "groups",
+        "groupdict",
+        "sheet_by_index",
+        "active",
+        "rows",
+        "iter_rows",
+        "to_list",
+        "astype",
+        "dropna",
+        "head",
+        "tail",
+        "communicate",
+        "stdout",
+        "stderr",
+        "recv",
+        "readexactly",
+        "get_text",
+        "select",
+        "select_one",
+        "find_all",
+        "query",
+        "all",
+        "first",
+        "one",
+        "scalar",
+        "scalars",
+        "mappings",
+        "commit",
+        "close",
+    ]
 )
 
 
@@ -78,7 +175,11 @@ def _produced(
         handled = _client(flow, value, name, args, kwargs, node, env)
         if handled is not None:
             return handled
-        return replace(here, shape="opaque") if flow.produced(here) else replace(here, shape="text" if name in _TEXT else "")
+        return (
+            replace(here, shape="opaque")
+            if flow.produced(here)
+            else replace(here, shape="text" if name in _TEXT else "")
+        )
     if name == "get" and args:
         out = flow.item(replace(value, options=(), open=True), args[0], node, env, default=True)
         return join([out, *args[1:]]).since(out.data, out.why)
@@ -137,7 +238,9 @@ def _client(
         return commands.reply(flow, args, kwargs, node, env)
     if name in ("match", "search", "fullmatch", "findall", "finditer") and args and flow.produced(args[0]):
         test = flow.compare("matches", args[0], value, node, env)
-        return replace(unknown(args[0]).since(0, test.all_why), shape="selected" if name.startswith("find") else "found")
+        return replace(
+            unknown(args[0]).since(0, test.all_why), shape="selected" if name.startswith("find") else "found"
+        )
     return None
 
 
@@ -169,7 +272,7 @@ def _path(
         flow.fail(node, env, "implicit", "OSError", Value(data=bits))
         return Value((), True, bits, 0, "")
     if name in ("iterdir", "glob", "rglob"):
-        return Value((), True, files.touch(flow, value, "list", node, env), 0, "listing")
+        return files.listing(flow, value, args[0] if args else known(HOLE), node, env)
     if name == "open":
         return files.call(flow, "open", [value, *args], kwargs, node, env)
     if name in ("write_text", "write_bytes"):
@@ -208,9 +311,11 @@ def _seq(flow: Flow, value: Value, option: Seq, name: str, args: Args) -> Value 
     if name in ("append", "add", "insert", "appendleft") and args:
         for each in value.options:
             if isinstance(each, Seq):
+                each.maybe = (each.maybe or not each.items) and bool(flow.uncertain)
                 item = args[-1].since(0, flow.ctx)
                 if len(each.items) < 300:
                     each.items.append(item)
+                each.more |= flow.repeats > 0
                 each.data |= item.all_data
                 each.why |= item.all_why | flow.why()
         return known(None)
@@ -218,6 +323,7 @@ def _seq(flow: Flow, value: Value, option: Seq, name: str, args: Args) -> Value 
         items, more = flow.elements(args[0])
         for each in value.options:
             if isinstance(each, Seq):
+                each.maybe = (each.maybe or not each.items) and (bool(flow.uncertain) or more)
                 each.items += [i.since(0, flow.ctx) for i in items][: 300 - len(each.items)]
                 each.more |= more
                 each.data |= args[0].all_data
@@ -227,12 +333,12 @@ def _seq(flow: Flow, value: Value, option: Seq, name: str, args: Args) -> Value 
         return join(option.items).since(option.data, option.why) if option.items else UNKNOWN
     if name in ("copy", "difference", "union", "intersection", "symmetric_difference", "issubset", "issuperset"):
         if name == "copy":
-            return known(Seq(option.kind, list(option.items), option.more, option.data, option.why))
+            return known(replace(option, items=list(option.items)))
         return unknown(value, *args, shape="")
     if name in ("index", "count"):
         return unknown(value, *args, shape="size" if name == "count" else "")
     if name in ("sort", "reverse", "clear", "remove", "discard"):
-        option.more |= name in ("clear", "remove", "discard")
+        option.maybe |= name in ("clear", "remove", "discard")
         return known(None)
     return None
 
@@ -321,5 +427,3 @@ def _formatted(template: Any, args: Args, kwargs: dict[str, Value]) -> Any:
         return shown[0] if len(shown) == 1 and not value.open else HOLE
 
     return re.sub(r"\{(\w*)(?:[:!][^{}]*)?\}", fill, str(template))
-
-

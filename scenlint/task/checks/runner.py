@@ -26,13 +26,14 @@ RUNNERS = ("pytest", "py.test", "unittest", "nose2", "nosetests", "ctrf")
 
 @dataclass
 class Entry:
-    """Code that a grader runs: `kind` is "pytest", "unittest", "script", "points" or "judge"."""
+    """Code that a grader runs: `kind` is "pytest", "unittest", "script", "points", "judge" or "assertions"."""
 
     kind: str
     module: PyModule
     grader: Grader
     command: Command | None = None  # the shell command that starts it
     only: set[str] = field(default_factory=set)  # `file.py::name`: the names selected
+    cwd: str = ""  # the folder that the script has gone to before, as it writes it
 
 
 @dataclass
@@ -71,7 +72,8 @@ def started(task: Task) -> Started:
         elif verifier.contract is Contract.POINT_LINES:
             out.entries.append(Entry("points", parse(script), grader))
         elif script.language == "python":
-            out.entries.append(Entry("script", parse(script), grader))
+            code = grader.kind == "code"
+            out.entries.append(Entry("assertions", parse(script), grader) if code else _program(script, grader, None))
         elif script.language == "shell":
             _follow(script, grader, verifier, out, set())
     return out
@@ -82,25 +84,46 @@ def _follow(script: Fragment, grader: Grader, verifier: Verifier, out: Started, 
         return
     seen.add(script)
     out.shells.append((grader, script))
+    cwd = ""
     for command in shell.parse(script).deep():
+        first = len(out.entries)
+        if command.program == "cd" and command.arguments:
+            cwd = posixpath.join(cwd, command.arguments[-1].pattern)
         code = command.inline or command.heredoc
         if command.tool in RUNNERS:
             _runner(command, grader, verifier, out)
         elif code is not None and code.language == "python":
-            out.entries.append(Entry("script", parse(code), grader, command))
+            out.entries.append(_program(code, grader, command))
         elif command.script_word is not None:
             file = find(verifier, command.script_word.pattern)
             if file is not None and file.language == "python":
-                out.entries.append(Entry("script", parse(file), grader, command))
+                out.entries.append(_program(file, grader, command))
             elif file is not None and file.language == "shell":
                 _follow(file, grader, verifier, out, seen)
+        for entry in out.entries[first:]:
+            entry.cwd = entry.cwd or cwd
+
+
+def _program(script: Fragment, grader: Grader, command: Command | None) -> Entry:
+    """A script, or a test module that starts its runner itself (`unittest.main()`)."""
+    module = parse(script)
+    for name, kind in (
+        ("unittest.main", "unittest"),
+        ("unittest.TextTestRunner", "unittest"),
+        ("pytest.main", "pytest"),
+    ):
+        if any(module.calls(name)):
+            return Entry(kind, module, grader, command)
+    return Entry("script", module, grader, command)
 
 
 def _runner(command: Command, grader: Grader, verifier: Verifier, out: Started) -> None:
     kind = "unittest" if command.tool == "unittest" else "pytest"
     words = [w.pattern for w in command.tool_words[1:]]
     targets = [w for n, w in enumerate(words) if not w.startswith("-") and not _takes(words[n - 1] if n else "")]
-    paths = [t for t in targets if "/" in t or t.split("::")[0].endswith(".py") or kind == "unittest" or t in (".", "tests")]
+    paths = [
+        t for t in targets if "/" in t or t.split("::")[0].endswith(".py") or kind == "unittest" or t in (".", "tests")
+    ]
     out.runners.append((command, paths))
     found: dict[Fragment, set[str]] = {}
     for target in paths:

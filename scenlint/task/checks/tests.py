@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 
-from scenlint.source.pyvalue import UNKNOWN, Ref, Seq, Value, join, known
 from scenlint.source.python import PyModule
+from scenlint.source.pyvalue import UNKNOWN, Seq, Value, join, known
 from scenlint.task.checks import files
 from scenlint.task.checks.collect import Item, collected
 from scenlint.task.checks.expressions import Class, Env, Func, Instance
-from scenlint.task.checks.facts import Facts, Failure
+from scenlint.task.checks.facts import Event, Facts, Failure
 from scenlint.task.checks.flow import Flow
 from scenlint.task.checks.model import Access, Check, Comparison, Dialect, Key, Name
 from scenlint.task.checks.program import Setup
@@ -23,9 +22,14 @@ _ROWS = 12  # parameter sets of one test that are told apart
 NEUTRAL = frozenset(["OSError", "ImportError", "ValueError", "csvError", "YAMLError", "AttributeError"])
 
 
-def checks(entry: Entry, setup: Setup) -> Iterator[Check]:
+def checks(entry: Entry, setup: Setup) -> tuple[list[Check], list[Event]]:
     """A check for every test that the runner collects from a module."""
     flow = Flow(setup)
+    flow.cwd = entry.cwd
+    return list(_checks(flow, entry)), flow.events
+
+
+def _checks(flow: Flow, entry: Entry) -> Iterator[Check]:
     module = entry.module
     flow.run(flow.load, module)
     env = flow.modules.get(module)
@@ -36,7 +40,8 @@ def checks(entry: Entry, setup: Setup) -> Iterator[Check]:
         if entry.only and item.function.name not in entry.only and not (item.cls and item.cls.name in entry.only):
             continue
         flow.steps, flow.complete = 0, True
-        flow.facts.touched, flow.ctx = 0, 0
+        flow.facts.touched, flow.ctx, flow.cwd = 0, 0, entry.cwd
+        flow.uncertain = flow.repeats = 0
         flow.failures.clear()
         flow.outputs.clear()
         whole = flow.run(_run, flow, item, module, env)
@@ -70,7 +75,10 @@ def _fixtures(flow: Flow, module: PyModule) -> dict[str, Func]:
     shared = [m for path, m in flow.setup.modules.items() if path.endswith("conftest.py")]
     for each in (*shared, module):
         env = flow.load(each)
-        owners = [each.functions.values(), *([n for n in c.body if isinstance(n, ast.FunctionDef)] for c in each.classes.values())]
+        owners = [
+            each.functions.values(),
+            *([n for n in c.body if isinstance(n, ast.FunctionDef)] for c in each.classes.values()),
+        ]
         for node in (n for group in owners for n in group):
             if any("fixture" in each.dotted(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list):
                 bound = UNKNOWN if node.args.args and node.args.args[0].arg == "self" else None
@@ -103,7 +111,9 @@ def _parameters(flow: Flow, item: Item, env: Env) -> list[dict[str, Value]]:
             continue
         names_value = flow.eval(decorator.args[0], env)
         names = [n.strip() for o in names_value.options if isinstance(o, str) for n in o.split(",") if n.strip()]
-        names = names or [str(i.options[0]) for o in names_value.options if isinstance(o, Seq) for i in o.items if i.options]
+        names = names or [
+            str(i.options[0]) for o in names_value.options if isinstance(o, Seq) for i in o.items if i.options
+        ]
         rows: list[dict[str, Value]] = []
         items, more = flow.elements(flow.eval(decorator.args[1], env))
         for value in items or ([UNKNOWN] if more else []):
@@ -157,7 +167,7 @@ def fill(check: Check, facts: Facts, mask: int) -> None:
     """Hand the facts of a mask to a check."""
     from scenlint.task.checks.criteria import named
 
-    for fact in facts.of(mask):
+    for fact in facts.of(facts.whole(mask)):
         if isinstance(fact, Access):
             check.accesses.append(fact)
         elif isinstance(fact, Key):
@@ -185,6 +195,3 @@ def existence_only(facts: Facts, failures: list[Failure]) -> bool:
         else:
             seen = True
     return seen
-
-
-_ = (replace, Ref)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -26,7 +28,9 @@ def setup(task: Task, verifier: Verifier) -> Setup:
     out.own = lambda path: path.startswith((mine, "/verifier/")) or path + "/" in (mine, "/verifier/")
     out.hidden = lambda path: path.startswith(hidden)
     out.agents = _agent_names(task)
-    out.environment = {k: known(v.value) for k, v in verifier.env.items() if isinstance(v.value, str) and "$" not in v.value}
+    out.environment = {
+        k: known(v.value) for k, v in verifier.env.items() if isinstance(v.value, str) and "$" not in v.value
+    }
     if verifier.mount:
         for name in ("TEST_DIR", "TESTS_DIR", "T_BENCH_TEST_DIR"):
             out.environment.setdefault(name, known(verifier.mount))
@@ -35,8 +39,7 @@ def setup(task: Task, verifier: Verifier) -> Setup:
     return out
 
 
-def _agent_names(task: Task) -> "callable[[str], bool]":
-    import sys
+def _agent_names(task: Task) -> Callable[[str], bool]:
 
     texts = [b.prose.text for b in task.briefs]
     names = set(task.environment.files) if task.environment else set()

@@ -6,6 +6,7 @@ import codecs
 import posixpath
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scenlint.source.shell import Command, Word, parse
@@ -44,7 +45,7 @@ def _print(
         run.write(state, out, Value((_unescaped(text) if escapes else text) + end, source=command))
     elif len(values) == 1:
         only = values[0]
-        run.write(state, out, Value(status=only.status, purpose=only.purpose, source=command))
+        run.write(state, out, Value(status=only.status, purpose=only.purpose, source=command, maker=only.maker))
     else:
         run.write(state, out, Value(purpose=run.mixed(values).purpose, source=command))
 
@@ -88,7 +89,7 @@ def _cat(run: Interpreter, command: Command, state: State, out: str, feed: Value
     paths = [run.path(w, state, command) for w in files]
     if all(p in state.files for p in paths):
         for path in paths:
-            run.write(state, out, state.files[path])
+            run.write(state, out, replace(state.files[path], source=command))
         return _done(state, command)
     what = purpose(command, run.setting, made=made)
     return [run.program(command, state, out, what)]
@@ -101,7 +102,7 @@ def _tee(run: Interpreter, command: Command, state: State, out: str, feed: Value
         if not word.is_option:
             path = run.path(word, state, command)
             before = state.files.get(path, EMPTY) if append else EMPTY
-            state.files[path] = before.plus(Value(value.text, value.status, value.purpose, command))
+            state.files[path] = before.plus(replace(value, source=command))
     run.write(state, out, value)
     return _done(state, command)
 

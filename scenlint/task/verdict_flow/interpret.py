@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from scenlint.source.shell import (
     AndOr,
@@ -23,15 +24,16 @@ from scenlint.source.shell import (
 )
 from scenlint.source.shell.words import Part
 from scenlint.source.text import Fragment
+from scenlint.task.checks.runner import RUNNERS
 from scenlint.task.verdict_flow.conditions import test_outcome
-from scenlint.task.verdict_flow.roles import Purpose, Setting, purpose
+from scenlint.task.verdict_flow.roles import HEADER, SUMMARY, Purpose, Setting, is_runner, purpose
 from scenlint.task.verdict_flow.values import EMPTY, Mask, State, Status, Use, Value
 
 MOST_STATES = 96
 DEEPEST = 6  # calls of functions and scripts inside each other
 TERMINAL = ""  # the sink that nobody reads
 
-Effect = Callable[["Interpreter", Command, State], list[State] | None]
+Effect = Callable[["Interpreter", Command, State, str, Purpose], list[State] | None]
 
 
 class TooManyPathsError(Exception):
@@ -47,12 +49,14 @@ class Interpreter:
         self.setting = setting
         self.effect = effect
         self.find = find or (lambda path: None)
+        self.functions: dict[str, Function] = {}  # of the scripts read so far
         self.frames: list[int] = []
         self.buffers = 0
 
     def run(self, script: Script, state: State | None = None) -> list[State]:
         """The states in which the script can end, its traps run."""
         start = state or State(cwd=self.setting.workdir)
+        self.functions |= script.functions
         if script.options:
             for option in script.options:
                 if option.command is None and option.name == "errexit":
@@ -162,15 +166,18 @@ class Interpreter:
                         continue
                     for end in self.node(item, branch, out, tested=last):
                         if operator == "||" and lost.purpose is Purpose.CHECK and lost.command is not None:
-                            self.swallow(end, lost.command, item)
+                            self.swallow(end, lost.command, item, out)
                         ends.append(end)
             states = merged(ends)
         return states
 
     @staticmethod
-    def swallow(state: State, check: Command, by: Node) -> None:
-        """Behind `check || …` the check's failure shows only in what the right side did."""
-        if state.status.ok and not state.signal and state.status.purpose is Purpose.OUTPUT:
+    def swallow(state: State, check: Command, by: Node, out: str) -> None:
+        """Behind `check || true` the check's failure shows in nothing."""
+        if not isinstance(by, Command) or not is_runner(check) or not state.status.ok:
+            return
+        idle = by.program in ("true", ":") or (by.program in ("echo", "printf") and not out and not by.redirects)
+        if idle or (by.program in ("exit", "return") and state.signal):
             mask = Mask("swallow", check, by)
             state.status = Status(True, state.status.command, Purpose.OUTPUT, mask=mask)
             state.swallowed |= {mask}
@@ -201,7 +208,7 @@ class Interpreter:
 
     def pipe_status(self, node: Pipeline, statuses: tuple[Status, ...], pipefail: bool) -> Status:
         last = statuses[-1]
-        checks = [s for s in statuses[:-1] if s.purpose is Purpose.CHECK and s.command is not None]
+        checks = [s for s in statuses[:-1] if s.purpose is Purpose.CHECK and s.command and is_runner(s.command)]
         if pipefail:
             failed = next((s for s in reversed(statuses) if s.ok is False), None)
             return failed or next((s for s in statuses if s.ok is None), last)
@@ -411,14 +418,14 @@ class Interpreter:
         name = command.program
         made = frozenset(p for p in state.files if not p.startswith("\0"))
         builtin = BUILTINS.get(name or "")
-        if name and name in command.script.functions and len(self.frames) < DEEPEST:
-            return self.call(command, command.script.functions[name], state, out, feed)
+        if name and name in self.functions and len(self.frames) < DEEPEST:
+            return self.call(command, self.functions[name], state, out, feed)
         if builtin is not None and command.words and (ends := builtin(self, command, state, out, feed)) is not None:
             return ends
         what = purpose(command, self.setting, made=made)
         if feed is not None and feed.purpose is Purpose.CHECK and what is not Purpose.OUTPUT:
             what = Purpose.CHECK
-        if self.effect is not None and (ends := self.effect(self, command, state)) is not None:
+        if self.effect is not None and (ends := self.effect(self, command, state, out, what)) is not None:
             return ends
         return [self.program(command, state, out, what, feed)]
 
@@ -433,8 +440,8 @@ class Interpreter:
             state.status = Status(None, command, what, (*self.frames, id(command)))
         if what is Purpose.CHECK:
             state.checks |= {command}
-            state.unread = command
-        self.write(state, out, Value(purpose=what, source=command))
+            state.unread = command if is_runner(command) else state.unread
+        self.write(state, out, Value(purpose=what, source=command, maker=command))
         return state
 
     def call(self, command: Command, function: Function, state: State, out: str, feed: Value | None) -> list[State]:
@@ -455,6 +462,7 @@ class Interpreter:
         if len(self.frames) >= DEEPEST:
             return [self.program(command, state, out, Purpose.CHECK)]
         self.frames.append(id(command))
+        self.functions |= inner.functions
         kept = state.arguments
         state.arguments = tuple(self.value(w, state, command) for w in command.words[1:])
         if own:
@@ -510,6 +518,9 @@ class Interpreter:
         return "*" if value.text is None else value.text
 
     def write(self, state: State, sink: str, value: Value) -> None:
+        shown = HEADER in (value.text or "") or (value.maker is not None and value.maker.tool in RUNNERS and not sink)
+        if SUMMARY in self.setting.verdicts and shown and value.source is not value.maker:
+            state.files[SUMMARY] = Value(HEADER, source=value.source)
         if sink:
             state.files[sink] = state.files.get(sink, EMPTY).plus(value)
 
@@ -530,7 +541,10 @@ class Interpreter:
     def mixed(values: Iterable[Value]) -> Value:
         unknown = [v for v in values if v.text is None]
         purposes = [v.status.purpose if v.status else v.purpose for v in unknown]
-        return Value(purpose=Purpose.CHECK if Purpose.CHECK in purposes else next(iter(purposes), Purpose.OPEN))
+        maker = unknown[0].maker if len(unknown) == 1 else None
+        return Value(
+            maker=maker, purpose=Purpose.CHECK if Purpose.CHECK in purposes else next(iter(purposes), Purpose.OPEN)
+        )
 
     def value(self, word: Word, state: State, node: Node) -> Value:
         return self.value_of(word.parts, state, node, word.raw)
@@ -544,7 +558,8 @@ class Interpreter:
             return values[0]
         if all(v.text is not None for v in values):
             return Value("".join(v.text or "" for v in values))
-        return self.mixed(values)
+        found = self.mixed(values)
+        return found if all(v.text in (None, "") for v in values) else replace(found, maker=None)
 
     def part(self, part: Part, state: State, node: Node) -> Value:
         if isinstance(part, str):

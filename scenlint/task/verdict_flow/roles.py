@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from scenlint.source.shell import Command
-from scenlint.task.model import Verifier
+from scenlint.task.model import Contract, Verifier
+
+SUMMARY = "\0summary"  # stands for pytest's short summary on the terminal, which legacy Terminal-Bench reads
+HEADER = "short test summary info"
 
 
 class Purpose(StrEnum):
@@ -65,11 +69,14 @@ class Setting:
     workdir: str | None = None
     verdicts: tuple[str, ...] = ()
     own: frozenset[str] = field(default_factory=frozenset)  # base names of the verifier's own files
+    given: frozenset[str] = field(default_factory=frozenset)  # base names of the files that the agent finds
 
     @classmethod
-    def of(cls, verifier: Verifier) -> Setting:
+    def of(cls, verifier: Verifier, given: Iterable[str] = ()) -> Setting:
         names = frozenset(f.path.name for f in verifier.files)
-        return cls(verifier.mount, verifier.workdir, verifier.verdict_paths, names)
+        verdicts = (SUMMARY,) if verifier.contract is Contract.TEST_SUMMARY else verifier.verdict_paths
+        given = frozenset(posixpath.basename(path) for path in given)
+        return cls(verifier.mount, verifier.workdir, verdicts, names, given)
 
     def is_verdict(self, path: str) -> bool:
         """Whether a path (`*` for unknown parts) is one that the harness reads the verdict from."""
@@ -109,6 +116,8 @@ def purpose(command: Command, setting: Setting, *, made: frozenset[str] = frozen
     script = command.script_word
     if script is not None and program not in ("source", "."):
         path = script.pattern
+        if any(file.endswith("/" + path.removeprefix("./")) for file in made):
+            return Purpose.OPEN  # the script has written it itself
         return Purpose.CHECK if setting.is_own(path) or setting.is_work(path) else Purpose.OPEN
     if program == "cat" and any(setting.is_work(w) and w not in made for w in words if not w.startswith("-")):
         return Purpose.OPEN
@@ -125,15 +134,38 @@ def purpose(command: Command, setting: Setting, *, made: frozenset[str] = frozen
     return Purpose.OPEN
 
 
+def is_runner(command: Command) -> bool:
+    """Whether a check is a program that judges, not one that reads a text for numbers or words."""
+    return command.tool not in (
+        "grep",
+        "egrep",
+        "fgrep",
+        "rg",
+        "awk",
+        "gawk",
+        "jq",
+        "yq",
+        "comm",
+        "sqlite3",
+        "psql",
+        "[",
+        "[[",
+        "test",
+        "((",
+    )
+
+
 def _test_purpose(words: list[str], setting: Setting) -> Purpose:
     operands = [
         w
         for w in words
         if w not in ("]", "]]", "))", "!", "(", ")") and not re.fullmatch(r"-\w+|[=!<>]=?|=~|&&|\|\|", w)
     ]
+    tests_a_file = any(re.fullmatch(r"-[defrswxLhpbc]", w) for w in words)
+    if tests_a_file and any(posixpath.basename(w) in setting.given for w in operands):
+        return Purpose.OPEN  # it was there from the start
     if any("/" in w and setting.is_work(w) for w in operands):
         return Purpose.CHECK
-    tests_a_file = any(re.fullmatch(r"-[defrswxLhpbc]", w) for w in words)
     if tests_a_file and any(re.match(r"[\w.*]", w) and setting.is_work(w) and "*" not in w for w in operands):
         return Purpose.CHECK if setting.workdir else Purpose.OPEN
     if tests_a_file and all(not setting.is_work(w) for w in operands):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import posixpath
-import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
-from scenlint.source.shell import Command, parse
-from scenlint.source.text import Fragment
+from scenlint.source.shell import Command, Node, parse
+from scenlint.source.text import Fragment, Span
 from scenlint.task.model import Contract, Grader, Task, Verifier
+from scenlint.task.verdict_flow.effects import Effects, Files, SummaryEffects
 from scenlint.task.verdict_flow.interpret import Interpreter, TooManyPathsError
-from scenlint.task.verdict_flow.roles import Purpose, Setting, purpose
+from scenlint.task.verdict_flow.programs import programs
+from scenlint.task.verdict_flow.roles import Purpose, Setting
 from scenlint.task.verdict_flow.values import Mask, State, Use, Value
 
 
@@ -46,6 +47,44 @@ class Flow:
     def checks(self) -> set[Command]:
         return {c for end in self.ends for c in end.checks}
 
+    def outcome(self, end: State) -> object:
+        """What the harness makes of an end: the reward that it finds, or whether the script succeeded."""
+        if self.contract is Contract.EXIT_STATUS:
+            return end.status.ok if end.status.ok is not None or end.status.mask else end.status
+        return _text(value) if (value := self.verdict(end)) is None or value.text is not None else value
+
+    def hangs_on(self, check: Command) -> bool:
+        """Whether ends with different outcomes differ in the outcome of this check."""
+        chosen: dict[int, set[object]] = {}
+        for end in self.ends:
+            decided = next((d[0] for key, d in end.decisions.items() if key[-1] == id(check)), None)
+            if decided is not None:
+                chosen.setdefault(decided, set()).add(self.outcome(end))
+        return len(chosen) > 1 and len({frozenset(v) for v in chosen.values()}) > 1
+
+    @property
+    def masked(self) -> list[Use]:
+        """Where a status decides the verdict that is not the check's own: lost in a pipe, or of another command."""
+        if not self.complete:
+            return []
+        out: dict[Node, Use] = {}
+        for use in sorted(self.uses, key=lambda u: (u.at.start, u.mask.kind)):
+            lost = use.mask.kind in ("pipe", "status")
+            silent = not use.explicit and self.constant is not None
+            if lost and (silent or (use.explicit and self.hangs_on(use.mask.check))):
+                out.setdefault(use.mask.by if use.mask.kind == "pipe" else use.at, use)
+        if self.contract is Contract.EXIT_STATUS:
+            for end in self.ends:
+                mask = end.status.mask
+                if mask is not None and mask.kind in ("pipe", "status"):
+                    out.setdefault(mask.by, Use(mask, end.ended_by or mask.by, True))
+        return list(out.values())
+
+    @property
+    def always_passes(self) -> bool:
+        """Whether the script's exit status is 0 wherever it ends."""
+        return self.complete and bool(self.ends) and all(end.status.ok for end in self.ends)
+
     @cached_property
     def constant(self) -> Value | None:
         """The one verdict that is written whatever the checks say, or None."""
@@ -68,7 +107,7 @@ class Flow:
 
         (end, None): no end has a verdict.
         """
-        if not self.complete or self.contract is not Contract.REWARD_FILE or not self.ends:
+        if not self.complete or not self.setting.verdicts or not self.ends:
             return []
         without = [end for end in self.ends if self.verdict(end) is None]
         written = [end for end in self.ends if self.verdict(end) is not None]
@@ -82,14 +121,61 @@ class Flow:
         return out
 
 
+@dataclass(frozen=True)
+class Swallowed:
+    """A check whose failure is turned into success: where that happens, the check, and how in words."""
+
+    span: Span
+    check: Span | None
+    how: str
+
+
+def swallowed_failures(task: Task) -> Iterator[Swallowed]:
+    """Where a verifier's shell script turns a failed check into success before the verdict."""
+    for flow in flows(task):
+        if not flow.complete:
+            continue
+        deciding = {
+            u.mask for u in flow.uses if u.mask.kind == "swallow" and u.explicit and flow.hangs_on(u.mask.check)
+        }
+        if flow.contract is Contract.EXIT_STATUS:
+            deciding |= {end.status.mask for end in flow.ends if end.status.mask and end.status.mask.kind == "swallow"}
+            if not deciding and flow.always_passes and flow.checks and not flow.masked:
+                yield _ends_well(flow)
+        elif flow.constant is not None:
+            deciding |= flow.swallowed
+        for mask in sorted(deciding, key=lambda m: m.by.start):
+            how = f"`|| {short(mask.by)}` turns its failure into success"
+            yield Swallowed(mask.by.span, mask.check.span, how)
+
+
+def _ends_well(flow: Flow) -> Swallowed:
+    """An `exit 0`, or whatever else a script ends with, behind checks that nothing asks about."""
+    check = max(flow.checks, key=lambda c: c.start)
+    end = next((e for e in flow.ends if isinstance(e.ended_by, Command)), None)
+    last = end.ended_by if end is not None else flow.ends[0].status.command
+    if end is not None and last is not None:
+        return Swallowed(last.span, check.span, f"`{short(last)}` ends the script with success whatever the check said")
+    node = last or check
+    return Swallowed(node.span, check.span, f"the script ends with the status of `{short(node)}`, which is always 0")
+
+
+def short(node: Node) -> str:
+    text = " ".join(node.span.text.replace("\\\n", " ").split())
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
 def _text(value: Value | None) -> str | None:
     return None if value is None or value.text is None else value.text.strip()
+
+
+_SHELL = (Contract.REWARD_FILE, Contract.EXIT_STATUS, Contract.TEST_SUMMARY)
 
 
 def flows(task: Task) -> list[Flow]:
     """The flow of every grader that is a shell script; followed once per task."""
     verifier = task.verifier
-    if verifier is None or verifier.contract not in (Contract.REWARD_FILE, Contract.EXIT_STATUS):
+    if verifier is None or verifier.contract not in _SHELL:
         return []
     out = []
     for grader in verifier.graders:
@@ -100,15 +186,17 @@ def flows(task: Task) -> list[Flow]:
 
 
 def _follow(task: Task, verifier: Verifier, grader: Grader, script: Fragment) -> Flow:
-    setting = Setting.of(verifier)
+    setting = Setting.of(verifier, task.environment.files if task.environment else ())
     flow = Flow(grader, script, verifier.contract, setting)
     parsed = parse(script)
     if parsed.error is not None:
         flow.complete = False
         return flow
-    files = Files(task, verifier)
+    files = Files(task, verifier, script)
     try:
-        flow.ends = Interpreter(setting, Effects(files, setting), files.shell).run(parsed, _start(task, verifier))
+        kind = SummaryEffects if verifier.contract is Contract.TEST_SUMMARY else Effects
+        effects = kind(files, setting, programs(task))
+        flow.ends = Interpreter(setting, effects, files.shell).run(parsed, _start(task, verifier))
     except (TooManyPathsError, RecursionError):
         flow.complete = False
     return flow
@@ -117,106 +205,3 @@ def _follow(task: Task, verifier: Verifier, grader: Grader, script: Fragment) ->
 def _start(task: Task, verifier: Verifier) -> State:
     # A packet's checks are run by `bash -o pipefail -c`.
     return State(cwd=verifier.workdir, pipefail=task.format == "packet")
-
-
-class Files:
-    """The verifier's own files by the path at which its scripts name them."""
-
-    def __init__(self, task: Task, verifier: Verifier) -> None:
-        self.by_path: dict[str, Fragment] = {}
-        self.by_name: dict[str, list[Fragment]] = {}
-        base = task.folder / (verifier.folder or "")
-        for fragment in verifier.files:
-            self.by_name.setdefault(fragment.path.name, []).append(fragment)
-            if fragment.path.is_relative_to(base):
-                place = fragment.path.relative_to(base).as_posix()
-                self.by_path[posixpath.join(verifier.mount or "", place)] = fragment
-        self.all = list(verifier.files)
-
-    def find(self, path: str) -> Fragment | None:
-        if path in self.by_path:
-            return self.by_path[path]
-        named = self.by_name.get(posixpath.basename(path), [])
-        return named[0] if len(named) == 1 and ("*" in path or not path.startswith("/")) else None
-
-    def shell(self, path: str) -> Fragment | None:
-        found = self.find(path)
-        return found if found is not None and found.language == "shell" else None
-
-
-class Effects:
-    """What a program does to the verdict, as far as the code that it runs shows."""
-
-    def __init__(self, files: Files, setting: Setting) -> None:
-        self.files = files
-        self.setting = setting
-        names = "|".join(re.escape(posixpath.basename(v)) for v in setting.verdicts) or r"(?!)"
-        self.named = re.compile(names)
-
-    def __call__(self, run: Interpreter, command: Command, state: State) -> list[State] | None:
-        if self.setting.verdicts and self.may_write(run, command, state):
-            what = purpose(command, self.setting)
-            what = Purpose.CHECK if what is Purpose.OUTPUT else what
-            end = run.program(command, state, "", what)
-            for path in self.setting.verdicts[:1]:
-                end.files[path] = Value(purpose=Purpose.CHECK, source=command, sure=False)
-            return [end]
-        return None
-
-    def may_write(self, run: Interpreter, command: Command, state: State) -> bool:
-        """Whether what a command runs can be the one that writes the verdict."""
-        if command.program in (
-            "ls",
-            "chmod",
-            "chown",
-            "mkdir",
-            "test",
-            "[",
-            "[[",
-            "stat",
-            "find",
-            "grep",
-            "head",
-            "tail",
-            "wc",
-        ):
-            return False
-        texts = [w.pattern for w in command.words] + [a.value.pattern for a in command.assignments if a.value]
-        texts += [f.text for f in (command.inline, command.heredoc) if f is not None]
-        if any(self.named.search(t) for t in texts):
-            return True
-        if any(value.text and self.named.search(value.text) for value in state.variables.values()) and self._exported(
-            command, state
-        ):
-            return True
-        code = self._code(run, command, state)
-        if code is None:
-            return False
-        return code == "unseen" or bool(self.named.search(code)) or bool(re.search(r"/logs/verifier['\"]", code))
-
-    @staticmethod
-    def _exported(command: Command, state: State) -> bool:
-        """Whether a program is told the verdict's path by an exported variable."""
-        return any(
-            c.program == "export"
-            and any(
-                a.name in state.variables and "reward" in (state.variables[a.name].text or "") for a in c.assignments
-            )
-            for c in command.script.commands
-        ) and purpose(command, Setting()) in (Purpose.CHECK, Purpose.OPEN)
-
-    def _code(self, run: Interpreter, command: Command, state: State) -> str | None:
-        """The text of the code that a command runs; "unseen" where it is not at hand, None where it runs none."""
-        if command.tool in ("pytest", "unittest", "py.test"):
-            # Hooks and fixtures of any file that is collected can write it.
-            return "\n".join(f.text for f in self.files.all if f.language == "python")
-        word = command.script_word
-        if word is None:
-            return None
-        path = run.path(word, state, command)
-        found = self.files.find(path)
-        if found is not None:
-            return found.text + "\n".join(
-                f.text for f in self.files.all if f.language == found.language and f is not found
-            )
-        return None if self.setting.is_work(path) else "unseen"

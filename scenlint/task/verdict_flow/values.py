@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from scenlint.source.shell import Command, Node
+from scenlint.task.checks.facts import Place
 from scenlint.task.verdict_flow.roles import Purpose
 
 
@@ -36,7 +37,8 @@ class Value:
     text: str | None = None
     status: Status | None = None
     purpose: Purpose = Purpose.OPEN
-    source: Node | None = None  # the command that wrote or printed it
+    source: Node | Place | None = None  # what wrote it
+    maker: Command | None = None  # the program whose output it is
     sure: bool = True  # False: it may not have been written at all
 
     def plus(self, other: Value) -> Value:
@@ -46,7 +48,9 @@ class Value:
             return other
         known = [v for v in (self, other) if v.text is None]
         purpose = next((v.purpose for v in known if v.purpose is Purpose.CHECK), known[0].purpose)
-        return Value(purpose=purpose, source=other.source or self.source, sure=self.sure or other.sure)
+        # A line end behind a program's output leaves it that.
+        maker = self.maker if other.text is not None and not other.text.strip() else None
+        return Value(purpose=purpose, source=other.source or self.source, maker=maker, sure=self.sure or other.sure)
 
 
 EMPTY = Value("")
@@ -84,6 +88,7 @@ class State:
     pipe: tuple[Status, ...] = ()
     signal: str = ""  # "exit", "return", "break", "continue"
     ended_by: Node | None = None
+    crash: Place | None = None  # where a program broke off before it wrote the verdict
     decisions: dict[tuple[int, ...], tuple[int, Purpose]] = field(default_factory=dict)
     uses: frozenset[Use] = frozenset()
     swallowed: frozenset[Mask] = frozenset()
@@ -109,6 +114,7 @@ class State:
             self.arguments,
             self.signal,
             self.unread,
+            self.crash,
         )
 
     def merge(self, other: State) -> None:

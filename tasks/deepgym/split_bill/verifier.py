@@ -12,6 +12,7 @@ def outcome(solution, cents, weights):
 
 
 def verify(solution_path, test_cases_path=None):
+    """Criteria 1 to 5 of split_bill; the id of a case names the criterion that it is for."""
     solution = load_solution(solution_path)
     cases = []
     for name, cents, weights, shares in CASES:

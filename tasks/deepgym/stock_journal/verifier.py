@@ -5,7 +5,7 @@ from pathlib import Path
 
 from deepgym_solution import read_output, run_solution
 
-# id: journal, stock
+# id, which names the criterion: journal, stock
 JOURNALS = {
     "criterion_1_totals": ("in bolt 40|in nut 25|out bolt 15|in bolt 2|in Schraube_Ä 7", {"bolt": 27, "nut": 25, "Schraube_Ä": 7}),
     "criterion_2_emptied": ("in bolt 3|out bolt 3|in nut 1", {"nut": 1}),

@@ -76,19 +76,20 @@ class Decoder(unittest.TestCase):
         swapped[5], swapped[6] = swapped[6], swapped[5]
         flipped = bytearray(body(52, 901))
         flipped[4] ^= 0x01
-        long = body(53, 902)[:5] + b"\x00"
-        short = body(54, 903)[1:5]
+        longer = body(53, 902)[:5] + b"\x00" + body(53, 902)[5:]
+        trailing = body(54, 903) + b"\x00"
+        shorter = body(55, 904)[1:5]
         capture = (
-            bytes.fromhex("01 02 7d")
+            stuffed(body(49, 898))
             + frames(
                 body(50, 899), bytes(swapped), bytes(flipped),
-                long + crc(long).to_bytes(2, "big"), short + crc(short).to_bytes(2, "big"),
+                longer, trailing, shorter + crc(shorter).to_bytes(2, "big"),
             )
-            + stuffed(body(55, 904)) + b"\x7d\x7e\x7e\x7e"
-            + stuffed(body(56, 905)) + b"\x7e"
-            + stuffed(body(57, 906))
+            + stuffed(body(56, 905)) + b"\x7d\x7e\x7e\x7e"
+            + stuffed(body(57, 906)) + b"\x7e"
+            + stuffed(body(58, 907))
         )
-        self.assertEqual(printed(capture), ["50 89.9", "56 90.5", "missing 5"])
+        self.assertEqual(printed(capture), ["50 89.9", "57 90.6", "missing 6"])
 
     def test_repeats(self):
         """Criterion 5: a reading that arrives several times, not always in a row, is printed once."""

@@ -58,7 +58,8 @@ class Report(unittest.TestCase):
             (7, "2032-01-20", -100),
         ]
         _, rows = report(customers, invoices, payments)
-        self.assertEqual([(name, cents) for name, cents, _ in rows], [("Moor", 500), ("Moor", 300), ("Paid late", 200), ("Taken back", 100)])
+        wanted = [("Moor", 500), ("Moor", 300), ("Paid late", 200), ("Taken back", 100)]
+        self.assertEqual([(name, cents) for name, cents, _ in rows], wanted)
 
     def test_amount(self):
         """Criterion 4: several invoices, several payments on one, none on another, too much on a third."""

@@ -1,0 +1,126 @@
+"""Chooses what a plan runs in: one container, a compose project, apps or the local sandbox; and where it is graded."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from scenlint.harness.engine import Options
+from scenlint.harness.environment import Environment
+from scenlint.harness.scene import Scene, plain
+from scenlint.task.plan import Command, Network, NotRunnableError, RunPlan, Step, Upload, Where
+
+if TYPE_CHECKING:
+    from scenlint.harness.trial import VerdictReader
+
+
+class Prepared(Protocol):
+    """What `prepare` hands to `start`; the rest is for the record."""
+
+    @property
+    def reference(self) -> str: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def substitute(self) -> str: ...
+    @property
+    def log(self) -> str: ...
+
+
+class Backend(Protocol):
+    """A module that makes environments: what takes time and no agent first, then one environment for the trial."""
+
+    def prepare(self, scene: Scene) -> Prepared: ...
+    def start(self, scene: Scene, prepared: Any) -> Environment: ...
+
+
+def check(plan: RunPlan, options: Options) -> None:
+    """Refuse what is unsafe or cannot be done before anything is made."""
+    refused = [what for what in plan.unsafe if what not in options.allow_unsafe]
+    if refused:
+        named = ", ".join(f"`{what}`" for what in refused)
+        raise NotRunnableError(
+            f"the task asks for {named}, which is unsafe here. If you trust it: `--allow-unsafe {','.join(refused)}`"
+        )
+    if plan.network is Network.ALLOWLIST:
+        raise NotRunnableError(
+            f"the task allows only some hosts ({', '.join(plan.allowed_hosts) or 'none named'}): this harness has no "
+            "network between none and public; ship what is needed in the image and switch the network off"
+        )
+    if not plan.steps:
+        raise NotRunnableError(f"`{plan.task}` has no step to run")
+
+
+def backend(plan: RunPlan) -> Backend:
+    """The module for the plan's environment."""
+    if plan.container is not None:
+        name, what = "single", "a container"
+    elif plan.compose is not None:
+        name, what = "compose", "a compose project"
+    elif plan.apps:
+        name, what = "apps", "apps"
+    else:
+        name, what = "local", "the local sandbox"
+    return cast(Backend, _module(name, what))
+
+
+def prepare_verifiers(scene: Scene) -> dict[str, Any]:
+    """The images of separate verifiers, by step: a missing one is found before the agent has worked for nothing."""
+    from scenlint.harness import single
+
+    out = {}
+    for step in scene.plan.steps:
+        if step.verify.where is Where.SEPARATE and step.verify.container is not None:
+            log = f"build-verifier{'-' if step.name else ''}{plain(step.name) if step.name else ''}.log"
+            out[step.name] = single.prepare_image(scene, step.verify.container, log)
+    return out
+
+
+def grader(scene: Scene, step: Step, environment: Environment, image: Any) -> Environment:
+    """Where a step is graded: the agent's environment, a fresh container with the artifacts, or a local sandbox."""
+    plan, verify = scene.plan, step.verify
+    if verify.where is Where.SEPARATE:
+        return _separate(scene, step, environment, image)
+    if verify.where is Where.LOCAL and (plan.container or plan.compose or plan.apps):
+        return cast(Environment, _module("local", "a verifier on the host").grader(scene, step, environment))
+    return environment
+
+
+def _separate(scene: Scene, step: Step, environment: Environment, image: Any) -> Environment:
+    from scenlint.harness import single
+
+    if step.verify.container is None:
+        raise NotRunnableError(f"the separate verifier of `{scene.plan.task}` has no image")
+    carried = []
+    for n, path in enumerate(step.verify.artifacts):
+        target = scene.log(f"artifacts/{n}", step)
+        if environment.collect(path, target):
+            carried.append(Upload(target, path))
+    suffix = f"-{plain(step.name)}" if step.name else ""
+    made = single.launch(scene, step.verify.container, image, f"scenlint-{scene.trial}-verifier{suffix}")
+    try:
+        made.upload_all(tuple(carried), keep_modes=True)
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def limited(command: Command, timeout: float) -> Command:
+    """The command with the stricter of its own time limit and this one."""
+    return replace(command, timeout=min(command.timeout or timeout, timeout))
+
+
+def verdict_reader() -> VerdictReader:
+    return cast("VerdictReader", _module("verdict", "verdicts").read)
+
+
+def _module(name: str, what: str) -> Any:
+    full = f"scenlint.harness.{name}"
+    try:
+        return importlib.import_module(full)
+    except ModuleNotFoundError as exc:
+        if exc.name != full:
+            raise
+        raise NotRunnableError(f"this scenlint cannot run tasks with {what}") from exc

@@ -1,0 +1,136 @@
+"""Builds one image: through a client that speaks BuildKit, or through the SDK's classic builder where there is none."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from functools import lru_cache
+from pathlib import Path
+
+from scenlint.harness.capture import Capture, Watch, run_process
+from scenlint.harness.engine import CACHE_LABEL, Engine, faults
+from scenlint.harness.environment import Fault, FaultTimeoutError
+from scenlint.task.plan import Build
+
+_HEREDOC = re.compile(r"^\s*(?:RUN|COPY|ADD)\b[^\n]*<<-?[\"']?\w", re.M | re.I)
+_MOUNT = re.compile(r"^\s*RUN\s+--mount", re.M | re.I)
+_MISSING = re.compile(
+    r"(?:failed to (?:resolve source metadata|do request|load cache key)|pull access denied|manifest unknown|"
+    r"no such host|dial tcp|i/o timeout|not found: does not exist)[^\n]*",
+    re.I,
+)
+
+
+def build(
+    engine: Engine, plan: Build, dockerfile: Path, tag: str, network: str | None, log: Path | None, watch: Watch
+) -> str:
+    """Build `plan` from `dockerfile` (which may lie outside the context); what the builder said, head and tail."""
+    client = _client(engine.url) if _speaks_buildkit(engine) else None
+    if client is None:
+        return _classic(engine, plan, dockerfile, tag, network, log, watch)
+    argv = [*client, "--file", str(dockerfile), "--tag", tag, "--label", f"{CACHE_LABEL}={tag}"]
+    for name, value in plan.arguments:
+        argv += ["--build-arg", f"{name}={value}"]
+    if plan.target:
+        argv += ["--target", plan.target]
+    if network:
+        argv += ["--network", network]
+    env = {**os.environ, "DOCKER_BUILDKIT": "1", "BUILDKIT_PROGRESS": "plain", "DOCKER_CLI_HINTS": "false"}
+    if engine.tls is None:
+        env |= {"DOCKER_HOST": engine.url}
+        env.pop("DOCKER_CONTEXT", None)
+    ran = run_process([*argv, str(plan.context)], log, env=env, timeout=watch.left, stop=watch.stop)
+    if ran.timed_out:
+        raise FaultTimeoutError(f"the build took longer than {watch.timeout:.0f} s\n{_end(ran.output)}")
+    if ran.exit_code != 0:
+        raise Fault(_explained(dockerfile, ran.output))
+    return ran.output
+
+
+def _speaks_buildkit(engine: Engine) -> bool:
+    with faults("asking the engine for its builder"):
+        answer = engine.api.get(engine.api.base_url + "/_ping")
+    return str(answer.headers.get("Builder-Version")) == "2"
+
+
+@lru_cache
+def _client(url: str) -> tuple[str, ...] | None:
+    """A docker client that can ask for BuildKit: one with buildx, or one so old (18.09 to 22) that it is built in."""
+    end_with_us = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
+    found = (shutil.which("docker", path=folder) for folder in [*os.get_exec_path(), "/usr/bin", "/usr/local/bin"])
+    for docker in dict.fromkeys(f for f in found if f):
+        if _says([docker, "buildx", "version"]) is not None:
+            return (*end_with_us, docker, "buildx", "build", "--load", "--progress", "plain")
+        version = re.search(r"version (\d+)", _says([docker, "--version"]) or "")
+        if version and 18 < int(version[1]) < 23:
+            return (*end_with_us, docker, "build", "--progress", "plain")
+    return None
+
+
+def _says(argv: list[str]) -> str | None:
+    try:
+        ran = subprocess.run(argv, capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return ran.stdout if ran.returncode == 0 else None
+
+
+def _classic(
+    engine: Engine, plan: Build, dockerfile: Path, tag: str, network: str | None, log: Path | None, watch: Watch
+) -> str:
+    capture = Capture(log)
+    with faults("building the image"):
+        events = engine.api.build(
+            path=str(plan.context),
+            dockerfile=str(dockerfile),
+            tag=tag,
+            labels={CACHE_LABEL: tag},
+            buildargs=dict(plan.arguments),
+            target=plan.target or "",
+            network_mode=network,
+            rm=True,
+            forcerm=True,
+            decode=True,
+            timeout=int(watch.left) + 1,
+        )
+        try:
+            for event in events:
+                watch.check(_end(capture.text))
+                capture.write(str(event.get("stream") or event.get("status") or "").encode())
+                if "error" in event:
+                    capture.write(event["error"].encode())
+                    raise Fault(_explained(dockerfile, capture.text))
+        finally:
+            events.close()  # which tells the engine to stop building
+            capture.close()
+    return capture.text
+
+
+def _explained(dockerfile: Path, said: str) -> str:
+    """Why a build failed, for the author of the task."""
+    text = dockerfile.read_text("utf-8", "replace")
+    heredoc = _HEREDOC.search(text)
+    if heredoc and re.search(r"unknown instruction|parse error|syntax error", said, re.I):
+        line = text.count("\n", 0, heredoc.start()) + 1 + heredoc[0].startswith("\n")
+        return (
+            f"the Dockerfile has a here-document (line {line}), which this engine's builder does not know: it needs "
+            f"Docker 23 with buildx, or `# syntax=docker/dockerfile:1` and a registry that answers\n{_end(said)}"
+        )
+    if _MOUNT.search(text) and "requires BuildKit" in said:
+        return (
+            "the Dockerfile has `RUN --mount`, which needs BuildKit, and no docker client here can ask for it: "
+            f"install buildx\n{_end(said)}"
+        )
+    missing = _MISSING.search(said)
+    if missing:
+        return (
+            f"the build needs something that cannot be had here ({missing[0].strip()}). What to do for an image: pull "
+            f"or load it where a registry answers, or map it under `[images] substitutes`\n{_end(said)}"
+        )
+    return f"the build failed\n{_end(said)}"
+
+
+def _end(said: str, lines: int = 15) -> str:
+    return "\n".join(said.rstrip().splitlines()[-lines:])

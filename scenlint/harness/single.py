@@ -1,0 +1,117 @@
+"""The simplest environment: one container from one image, with every limit that the engine can hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scenlint.harness import images
+from scenlint.harness.container import ContainerEnvironment
+from scenlint.harness.engine import Engine, connect, faults
+from scenlint.harness.environment import Fault
+from scenlint.harness.images import Ready
+from scenlint.harness.scene import Scene
+from scenlint.task import plan
+from scenlint.task.plan import Network
+
+# Keeps a container alive. As PID 1 it takes no signal from inside, reaps what is orphaned, and needs only a shell;
+# where `sleep` is missing it waits for input that never comes.
+KEEP_ALIVE = (
+    "sh",
+    "-c",
+    "while command -v sleep >/dev/null; do sleep 86400 & wait $!; done; while read -r _; do :; done",
+)
+
+
+def prepare(scene: Scene) -> Ready:
+    """The image of the agent's container, built if it is not there yet."""
+    assert scene.plan.container is not None
+    return prepare_image(scene, scene.plan.container, "build.log")
+
+
+def prepare_image(scene: Scene, wanted: plan.Container, log: str) -> Ready:
+    engine = connect()
+    engine.check_disk(scene.options.min_free_mb, scene.folder)
+    return images.prepare(
+        engine, wanted.image, scene.options, timeout=wanted.build_timeout, log=scene.log(log), stop=scene.stop
+    )
+
+
+def start(scene: Scene, image: Ready) -> ContainerEnvironment:
+    """The agent's container."""
+    assert scene.plan.container is not None
+    return launch(scene, scene.plan.container, image, f"scenlint-{scene.trial}")
+
+
+def launch(scene: Scene, wanted: plan.Container, image: Ready, name: str) -> ContainerEnvironment:
+    """Create and start a container. Where that fails nothing stays behind."""
+    engine = connect()
+    environment = ContainerEnvironment(engine, name, image.id, stop=scene.stop)
+    try:
+        with faults(f"creating the container `{name}`"):
+            environment.notes += _create(engine, wanted, image, scene, name)
+        try:
+            with faults(f"starting the container `{name}`"):
+                engine.api.start(name)
+        except Fault as exc:
+            if "executable file not found" in str(exc) and wanted.command is None:
+                raise Fault(
+                    f"the image `{image.reference}` cannot be kept alive: it has no `sh` ({exc}); install a shell in it"
+                ) from exc
+            raise
+        environment.storage_mb = wanted.limits.storage_mb or scene.options.limits.storage_mb
+        environment.folders(wanted.folders)
+        if wanted.probe is not None:
+            environment.await_ready(wanted.probe)
+    except BaseException:
+        environment.close()
+        raise
+    return environment
+
+
+def _create(engine: Engine, wanted: plan.Container, image: Ready, scene: Scene, name: str) -> list[str]:
+    """Create it with every limit that the engine can hold; notes on those it cannot."""
+    import docker.errors
+
+    notes = []
+    limits, default = wanted.limits, scene.options.limits
+    cpus, there = limits.cpus or default.cpus, engine.info.get("NCPU") or 1
+    if cpus and cpus > there:
+        notes.append(f"{cpus:g} CPUs are asked for, {there} are there")
+        cpus = float(there)
+    memory = limits.memory_mb or default.memory_mb
+    host: dict[str, Any] = {
+        "network_mode": engine.public_network(scene.options) if scene.plan.network is Network.PUBLIC else "none",
+        "pids_limit": limits.pids or default.pids,
+        "nano_cpus": int(cpus * 1e9) if cpus else None,
+        "mem_limit": f"{memory}m" if memory else None,
+        "memswap_limit": f"{memory}m" if memory else None,
+        "init": wanted.command is not None,
+        # Everything in the container may write to PID 1's output.
+        "log_config": {"type": "json-file", "config": {"max-size": "10m", "max-file": "1"}},
+    }
+    storage = limits.storage_mb or default.storage_mb
+    if storage and _limits_storage(engine):
+        host["storage_opt"] = {"size": f"{storage}M"}
+    arguments: dict[str, Any] = {
+        "name": name,
+        "command": list(wanted.command or KEEP_ALIVE),
+        "environment": [f"{k}={v}" for k, v in wanted.env],
+        "user": wanted.user,
+        "working_dir": wanted.workdir,
+        "labels": engine.labels(scene.options, scene.trial),
+        "stdin_open": wanted.command is None,
+    }
+    api = engine.api
+    try:
+        api.create_container(image.id, **arguments, host_config=api.create_host_config(**host))
+    except docker.errors.APIError:
+        if host.pop("storage_opt", None) is None:
+            raise
+        api.create_container(image.id, **arguments, host_config=api.create_host_config(**host))
+    return notes
+
+
+def _limits_storage(engine: Engine) -> bool:
+    backing = {key: value for key, value, *_ in engine.info.get("DriverStatus") or () if key}.get("Backing Filesystem")
+    driver = engine.info.get("Driver")
+    return driver in ("btrfs", "zfs", "devicemapper") or (driver in ("overlay2", "overlay") and backing == "xfs")

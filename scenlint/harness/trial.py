@@ -1,0 +1,253 @@
+"""Runs one trial of a RunPlan: phases in order, each timed, captured and typed when it fails, and all removed at last.
+
+`run` never raises (but KeyboardInterrupt): whatever happens is in the record, and no fault becomes a score.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from shutil import rmtree
+from threading import Event
+from typing import Any, Protocol
+
+from scenlint.harness import backends, outcome
+from scenlint.harness.agents import Agent
+from scenlint.harness.capture import bounded
+from scenlint.harness.engine import Options
+from scenlint.harness.environment import (
+    Environment,
+    Fault,
+    FaultTimeoutError,
+    GoneError,
+    InfrastructureError,
+    Ran,
+    StoppedError,
+)
+from scenlint.harness.outcome import Outcome
+from scenlint.harness.record import CheckResult, Phase, PhaseName, TrialRecord, Verdict
+from scenlint.harness.scene import Scene, plain
+from scenlint.task.plan import Check, NotRunnableError, Reader, RunPlan, Step
+
+OnPhase = Callable[[TrialRecord, Phase], None]
+
+
+class VerdictReader(Protocol):
+    """Reads what the verifier of one step left: the strict verdict, the format's own harness's, and the checks."""
+
+    def __call__(
+        self, step: Step, plan: RunPlan, ran: Sequence[tuple[Check, Ran]], environment: Environment
+    ) -> tuple[Verdict, Verdict, list[CheckResult]]: ...
+
+
+def run(
+    plan: RunPlan,
+    agent: Agent,
+    folder: Path,
+    *,
+    options: Options | None = None,
+    on_phase: OnPhase | None = None,
+    read: VerdictReader | None = None,
+    stop: Event | None = None,
+    trial: str | None = None,
+) -> TrialRecord:
+    """One trial; `folder` gets its logs and what it produced. `trial` is its id, by default the folder's name.
+
+    `on_phase` is called as each phase ends; if it raises (a full disk), the trial ends as an infrastructure failure.
+    Once `stop` is set the trial ends at the next occasion, cleaned up, as interrupted.
+    """
+    scene = Scene(plan, plain(trial or folder.name), folder, options or Options(), stop)
+    return _Trial(scene, agent, on_phase, read).run()
+
+
+class _Trial:
+    def __init__(self, scene: Scene, agent: Agent, on_phase: OnPhase | None, read: VerdictReader | None) -> None:
+        self.scene, self.plan, self.agent, self.on_phase = scene, scene.plan, agent, on_phase
+        self.read = read
+        self.record = outcome.blank(scene, agent.name)
+        self.outcomes: list[Outcome] = []
+
+    def run(self) -> TrialRecord:
+        began = time.monotonic()
+        fault: BaseException | None = None
+        try:
+            self.scene.folder.mkdir(parents=True, exist_ok=True)
+            self._run()
+        except KeyboardInterrupt as exc:
+            fault = exc
+            raise
+        except Exception as exc:  # a Fault, or a fault of scenlint's own: neither may become a score
+            fault = exc
+        finally:
+            self.record.duration = time.monotonic() - began
+            outcome.conclude(self.record, self.plan, self.outcomes, fault)
+        return self.record
+
+    def _run(self) -> None:
+        with self._phase(PhaseName.BUILD) as phase:
+            backends.check(self.plan, self.scene.options)
+            self.agent.check(self.plan)
+            self.read = self.read or backends.verdict_reader()
+            backend = backends.backend(self.plan)
+            prepared = backend.prepare(self.scene)
+            verifiers = backends.prepare_verifiers(self.scene)
+            self.record.image = prepared.reference
+            self.record.image_digest = prepared.digest
+            self.record.substitute = prepared.substitute
+            phase.output = prepared.log
+            phase.output_file = self._shown(self.scene.log("build.log"))
+        environment: Environment | None = None
+        try:
+            with self._phase(PhaseName.START) as phase:
+                environment = backend.start(self.scene, prepared)
+                phase.output = "\n".join(getattr(environment, "notes", ()))
+            for step in self.plan.steps:
+                done = Outcome(step)
+                self.outcomes.append(done)
+                self._step(done, environment, verifiers.get(step.name))
+                if not done.goes_on:
+                    break
+        finally:
+            if environment is not None:
+                self._remove(environment)
+
+    # One step
+
+    def _step(self, done: Outcome, environment: Environment, verifier: Any) -> None:
+        step = done.step
+        if step.uploads or step.setup:
+            self._set_up(step, environment)
+        grader = environment
+        try:
+            self._act(done, environment)
+            with self._phase(PhaseName.OVERLAY, step):
+                grader = backends.grader(self.scene, step, environment, verifier)
+                for path in step.verify.verdict_paths:
+                    grader.remove(path)
+                for upload in step.verify.overlay:
+                    grader.upload(upload)
+            self._verify(done, grader)
+            with self._phase(PhaseName.VERDICT, step) as phase:
+                assert self.read is not None
+                done.strict, done.harness, checks = self.read(step, self.plan, done.ran, grader)
+                for check in checks:
+                    check.step = check.step or step.name
+                self.record.checks += checks
+                phase.output = done.strict.reason
+        finally:
+            try:
+                self._collect(step, environment, grader)
+            finally:
+                if grader is not environment:
+                    self._remove(grader, step)
+
+    def _set_up(self, step: Step, environment: Environment) -> None:
+        with self._phase(PhaseName.START, step) as phase:
+            for upload in step.uploads:
+                environment.upload(upload)
+            if step.setup is None:
+                return
+            self._note(phase, environment.run(step.setup, self.scene.log("setup.log", step)))
+            if phase.exit_code != 0:
+                raise Fault(f"the step's set-up failed with exit status {phase.exit_code}")
+
+    def _act(self, done: Outcome, environment: Environment) -> None:
+        with self._phase(PhaseName.AGENT, done.step) as phase:
+            done.agent = ran = self.agent.act(done.step, environment, self.scene)
+            if ran is None:
+                return
+            self._note(phase, ran)
+            if ran.timed_out:
+                phase.error = f"timeout: the agent took longer than {done.step.agent_timeout or ran.duration:.0f} s"
+            left: list[str] = getattr(environment, "processes", list)()
+            if left:
+                phase.output += f"\n[still running after the agent: {'; '.join(left)[:2000]}]"
+
+    def _verify(self, done: Outcome, grader: Environment) -> None:
+        verify = done.step.verify
+        began, split = time.monotonic(), verify.reader is not Reader.REWARD_FILE
+        with self._phase(PhaseName.VERIFY, done.step) as phase:
+            for check in verify.checks:
+                left = max(verify.timeout - (time.monotonic() - began), 0.1)
+                command = backends.limited(check.command, left)
+                ran = grader.run(command, self.scene.log(f"verify-{plain(check.id)}.log", done.step), split=split)
+                done.ran.append((check, ran))
+                self._note(phase, ran)
+                if ran.timed_out:
+                    phase.error = f"timeout: `{check.id}` took longer than {command.timeout:.0f} s"
+
+    def _collect(self, step: Step, environment: Environment, grader: Environment) -> None:
+        """Evidence only: what cannot be copied out changes no verdict."""
+        with self._phase(PhaseName.COLLECT, step) as phase:
+            for name, place in {"collected": environment, "collected-verifier": grader}.items():
+                if name != "collected" and place is environment:
+                    continue
+                for path in outcome.worth_keeping(self.plan, step):
+                    target = self.scene.log(name, step) / path.strip("/")
+                    try:
+                        if target.exists():
+                            rmtree(target)  # an earlier trial's leavings are no evidence of this one
+                        place.collect(path, target)
+                    except (StoppedError, KeyboardInterrupt):
+                        raise
+                    except (Fault, OSError) as exc:
+                        phase.error = f"collect: {exc}"
+
+    def _remove(self, environment: Environment, step: Step | None = None) -> None:
+        with self._phase(PhaseName.REMOVE, step) as phase:
+            environment.close()
+            phase.error = getattr(environment, "problem", "")
+
+    # Phases
+
+    @contextmanager
+    def _phase(self, name: PhaseName, step: Step | None = None) -> Iterator[Phase]:
+        phase = Phase(name.value, step.name if step else "", datetime.now(UTC).isoformat(timespec="milliseconds"))
+        self.record.phases.append(phase)
+        began = time.monotonic()
+        try:
+            if self.scene.stop is not None and self.scene.stop.is_set() and name is not PhaseName.REMOVE:
+                raise StoppedError("interrupted")
+            yield phase
+        except BaseException as exc:
+            phase.error = _typed(name, exc)
+            raise
+        finally:
+            phase.duration = time.monotonic() - began
+            self._tell(phase)
+
+    def _tell(self, phase: Phase) -> None:
+        if self.on_phase is None:
+            return
+        try:
+            self.on_phase(self.record, phase)
+        except Exception as exc:
+            phase.error = phase.error or f"{phase.name}: could not be recorded: {exc}"
+            raise InfrastructureError(f"the phase {phase.name} could not be recorded: {exc}") from exc
+
+    def _note(self, phase: Phase, ran: Ran) -> None:
+        phase.exit_code = ran.exit_code
+        phase.output = bounded("\n".join(filter(None, (phase.output, ran.output))))
+        phase.output_file = phase.output_file or (self._shown(ran.log) if ran.log else None)
+
+    def _shown(self, path: Path) -> str | None:
+        return path.relative_to(self.scene.folder).as_posix() if path.exists() else None
+
+
+def _typed(name: PhaseName, error: BaseException) -> str:
+    """A fault as the record has it: its type, then its text."""
+    match error:
+        case StoppedError() | KeyboardInterrupt():
+            return "interrupted"
+        case NotRunnableError():
+            return f"not runnable: {error}"
+        case FaultTimeoutError():
+            return f"timeout: {error}"
+        case GoneError():
+            return f"environment ended: {error}"
+        case Fault():
+            return f"{name.value}: {error}"
+    return f"internal: {type(error).__name__}: {error}"

@@ -1,0 +1,214 @@
+"""The brief asks for a value and states it, and the verifier asserts just that value."""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cached_property
+
+from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
+from scenlint.source import python
+from scenlint.source.markdown import Markdown, Part, parse
+from scenlint.source.text import Fragment, Span
+from scenlint.task.checks import Comparison
+from scenlint.task.mapping import stems
+
+HELP = "take the value out of the brief, or make the example differ from the graded case"
+# Words that any finished work reports, or that leave two or three ways only.
+_TRIVIAL = re.compile(
+    r"\W*(?:success\w*|succeeded|fail\w*|pass\w*|yes|no|true|false|none|null|ok|done|completed?|valid|invalid|healthy|"
+    r"fixed|resolved|ready|errors?|enabled|disabled|on|off|\d|100|0?\.\d|v?\d)\W*$",
+    re.I,
+)
+_NO_VALUE = re.compile(r"[<>\[\]{}|/]|\bor\b|\bone of\b|\w\.\w{1,5}$")  # a slot, a choice, a path
+_EXAMPLE = re.compile(r"\bexamples?\b|\be\.g\.|\bfor instance\b|\bsample (?:output|result|answer)|示例|例如|例子", re.I)
+_FIND = (
+    r"identif(?:y|ying)|determin(?:e|ing)|find(?: out)?|finding|recogni[sz]e|classif(?:y|ying)|work out|figure out|"
+    r"discover|deduce|infer|decide|extract|read off|recover|decode|decipher|crack|guess"
+)
+_ASK = re.compile(
+    rf"\b(?:{_FIND})\b([^.;:!?\n]{{3,90}})|"
+    r"\b(?:image|photo|picture|video|audio|visually)-derived ([^.,;:\n]{3,40})|"
+    r"(?:识别|确定|找出|判断|提取)([^。；：，\n]{1,20})",
+    re.I,
+)
+_COUNTED = re.compile(
+    r"\b(?:number of|count|how many|total|sum|average|calculat\w*|comput\w*|which|what|analy[sz]e|diagnos\w*)\b", re.I
+)
+_WHICH = re.compile(
+    r"\b(?:film|movie|book|song|album|painting|artist|species|plant|animal|bird|landmark|building|place|city|country|"
+    r"person|character|game|author|director|product|brand|logo|title|name)s?\b|电影|影片|书",
+    re.I,
+)
+_QUOTED = r"[\"'`*“]*(?P<value>[^\n]{3,120}?)[\"'`*”]*[ \t]*$"
+_LABELLED = re.compile(
+    rf"^[ \t]*(?:[-*+][ \t]+)?\W{{0,3}}(?P<label>[A-Za-z][\w ]{{1,30}}?)\W{{0,3}}[:=][ \t]*{_QUOTED}", re.M
+)
+_DECIDED = re.compile(
+    r"\b(?P<label>[a-z]{4,20})(?: (?:determination|classification|level|rating|label|verdict|class))?(?: is|:|=)?[ \t]+"
+    r"[\"“`](?P<value>[^\"”`\n]{3,40})[\"”`]",
+    re.I,
+)
+_ANSWER = re.compile(
+    r"\b(?:correct |right |final |expected )?answers?(?: here| then)? (?:is|are|=|would be)[: ]+"
+    r"[\"'`“*]*([^\"'`”*\n]{1,80})|答案(?:是|为|：)\s*[\"`“]?([^\"`”。\n]{1,60})",
+    re.I,
+)
+_TOLD = (
+    r"(?:there (?:are|were)|in (?:all|total)|altogether|comes? to|amounts? to|adds? up to|totals?|"
+    r"(?:which|that) (?:is|makes))"
+)
+_CODE = re.compile(r".*\.(?:py|js|ts|sh|go|rs|c|cc|cpp|h|java|rb|pl|r|sql|tex|html|css)$", re.I)
+
+Hit = tuple[Span, str, str]
+
+
+@rule(
+    "answer-in-brief",
+    "SL403",
+    severity=Severity.ERROR,
+    confidence=Confidence.MEDIUM,
+    kind=Kind.CLAIM,
+    needs={Role.BRIEF, Role.VERIFIER},
+    refute="the value is a given of the task (a format, a name to be used, a parameter), not what the agent has to find",
+)
+def answer_in_brief(task: Task) -> Iterator[Finding]:
+    asserted = _Asserted(task)
+    for brief in task.briefs:
+        document = parse(brief.prose)
+        seen: set[str] = set()
+        hits = [*_examples(document, asserted), *_labels(document, asserted), *_answers(document, asserted)]
+        for span, value, why in hits:
+            if value.lower() not in seen:
+                seen.add(value.lower())
+                place = asserted.place(value)
+                yield Finding.at(
+                    span,
+                    f"`{value[:60]}` is what the verifier wants to see, and {why}",
+                    help=HELP,
+                    related=[related(place, "asserted here")] if place else [],
+                )
+
+
+class _Asserted:
+    """The values that the verifier asserts: constants a file's content is compared with, and all its string literals."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.comparisons = [
+            c
+            for check in task.checks
+            for c in check.comparisons
+            if c.has_constant and c.produced and c.operator in ("==", "is") and not (c.selects or c.presence)
+        ]
+
+    @cached_property
+    def in_files(self) -> list[tuple[str, str | None, Comparison]]:
+        """(value, key, comparison) for the content of files that the agent hands in and that are no code."""
+        out = []
+        for c in self.comparisons:
+            made = [p for p in c.paths if not _CODE.match(p) and not self.task.visible.exists(p)]
+            plain = isinstance(c.constant, str | int | float) and not isinstance(c.constant, bool)
+            if made and plain and "len(" not in c.span.text:
+                value = re.split(r"[=:]\s*", str(c.constant).strip())[-1]
+                out.append((value, c.key, c))
+        return out
+
+    @cached_property
+    def literals(self) -> dict[str, Span]:
+        """Every string in the verifier's code, folded; where it stands first."""
+        out: dict[str, Span] = {}
+        for fragment in self.task.verifier.code("python") if self.task.verifier else ():
+            module = python.parse(fragment)
+            for node in ast.walk(module.tree):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 200:
+                    out.setdefault(" ".join(node.value.lower().split()), module.span(node))
+        return out
+
+    def mentions(self, value: str) -> bool:
+        """Whether the verifier's code has a string that holds the value, or the greater part of a title in two parts."""
+        parts = [p for p in (value, *re.split(r"[:–—]\s", value)) if len(p) >= 4]
+        folded = [" ".join(p.lower().split()) for p in parts]
+        return any(re.search(rf"(?<!\w){re.escape(p)}(?!\w)", literal) for literal in self.literals for p in folded)
+
+    def place(self, value: str) -> Span | None:
+        found = next((c for v, _, c in self.in_files if v.lower() == value.lower()), None)
+        return (found.constant_span or found.span) if found else self.literals.get(" ".join(value.lower().split()))
+
+
+def _examples(document: Markdown, asserted: _Asserted) -> Iterator[Hit]:
+    """An example whose value for a key is the graded one, and that stands nowhere else in the brief."""
+    text = document.fragment.text
+    if not (_ASK.search(text) or _COUNTED.search(text)):
+        return
+    blocks = [b for b in document.of(Part.CODE) if _EXAMPLE.search(text[max(0, b.start - 120) : b.start])]
+    outside = text
+    for block in blocks:
+        outside = outside[: block.start] + " " * (block.end - block.start) + outside[block.end :]
+    for value, key, _ in asserted.in_files if blocks else ():
+        word = re.compile(rf"(?<![\w.]){re.escape(value)}(?!\w)")
+        if len(value) < 2 or _TRIVIAL.fullmatch(value) or word.search(outside):
+            continue
+        name = rf"[\w .-]*{re.escape(key)}[\w .-]*" if key else r"[\w .-]*"
+        before = rf"^\W*(?:{name}[\"'`]?\s*[:=]\s*)" + ("" if key else "?")
+        line = re.compile(rf"{before}[\"'`\[]*({re.escape(value)})[\"'`\],]*\s*$", re.M)
+        if hit := next((b.start + m.start(1) for b in blocks if (m := line.search(b.text))), None):
+            yield _inside(document.fragment, hit, value), value, "the brief's example already gives it"
+
+
+def _labels(document: Markdown, asserted: _Asserted) -> Iterator[Hit]:
+    """A line `title: X` or a clause `severity "X"` in a brief that asks to find out the title or the severity."""
+    text = document.fragment.text
+    asks = ["".join(filter(None, m.groups())) for b in document.prose for m in _ASK.finditer(b.text)]
+    asked = {s for ask in asks for s in stems(ask)}
+    for pattern in (_LABELLED, _DECIDED) if asks else ():
+        for found in pattern.finditer(text):
+            value, label = found["value"].strip(), found["label"].strip().lower()
+            if _TRIVIAL.fullmatch(value) or _NO_VALUE.search(value) or not asserted.mentions(value):
+                continue
+            if any(b.start <= found.start() < b.end for b in document.of(Part.CODE)):
+                continue
+            listing = re.search(r"metadata|input files?", text[max(0, found.start() - 300) : found.start()], re.I)
+            if label in ("title", "name"):
+                # What a listing of the material calls it; elsewhere it is a name that the agent is to use.
+                open_too = len(re.findall(re.escape(value), text, re.I)) > 1
+                named = bool(listing) and not open_too and any(_WHICH.search(a) for a in asks)
+            else:
+                named = not listing and bool(words := set(stems(label))) and words <= asked
+            if named and (pattern is _LABELLED or _one_of_several(document, value)):
+                place = _inside(document.fragment, found.start("value"), value)
+                yield place, value, f"the brief gives the {label} it asks for"
+
+
+def _one_of_several(document: Markdown, value: str) -> bool:
+    """Whether a table of the brief lists the value among others: a rubric from which the agent is to choose."""
+    cell = re.compile(rf"^\s*\|?\s*[*`]*{re.escape(value)}[*`]*\s*\|", re.M | re.I)
+    return any(cell.search(t.text) for t in document.of(Part.TABLE))
+
+
+def _answers(document: Markdown, asserted: _Asserted) -> Iterator[Hit]:
+    """ "The answer is X", and a count that is told in passing where the brief asks how many."""
+    for block in document.prose:
+        for found in _ANSWER.finditer(block.text):
+            group = 1 if found[1] else 2
+            value = found[group].strip().rstrip(".,;)")
+            known = value.lower() in {v.lower() for v, _, _ in asserted.in_files}
+            if known and not re.search(r"\b(?:if|whether|when)\b", block.text[: found.start()][-40:]):
+                span = _inside(document.fragment, block.start + found.start(group), value)
+                yield span, value, "the brief says that it is the answer"
+    numbers = {v for v, _, c in asserted.in_files if re.fullmatch(r"\d[\d.]+", v) and float(v) >= 10}
+    if len({v for v, _, _ in asserted.in_files}) != 1 or not numbers:
+        return
+    (number,) = numbers
+    told = re.compile(rf"\b{_TOLD}\b[^.;\n]{{0,30}}?(?<![\w.])({re.escape(number)})(?![\w%]|\.\d)", re.I)
+    counted = re.search(r"\b(?:number of|count|how many|total|sum)\b", document.text, re.I)
+    for block in document.prose if counted else ():
+        if passing := told.search(block.text):
+            yield (
+                _inside(document.fragment, block.start + passing.start(1), number),
+                number,
+                "the brief tells it in passing",
+            )
+
+
+def _inside(fragment: Fragment, start: int, value: str) -> Span:
+    return fragment.span(start, start + len(value))

@@ -1,0 +1,70 @@
+"""The reward is the same whatever the checks say."""
+
+from collections.abc import Iterator
+
+from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
+from scenlint.source.shell import Node
+from scenlint.task.model import Contract
+from scenlint.task.verdict_flow import Flow, flows, short
+
+
+@rule(
+    "constant-reward",
+    "SL505",
+    severity=Severity.ERROR,
+    confidence=Confidence.HIGH,
+    kind=Kind.FACT,
+    needs={Role.VERIFIER},
+    refute="a program that the script starts, and that is not at hand, writes the reward",
+)
+def constant_reward(task: Task) -> Iterator[Finding]:
+    for flow in flows(task):
+        # Where a pipe is to blame, masked-exit-status says so.
+        if flow.constant is not None and not flow.masked:
+            yield _always_written(flow)
+    yield from _nothing_required(task)
+
+
+def _always_written(flow: Flow) -> Finding:
+    value = flow.constant
+    assert value is not None
+    node = value.source
+    checks = sorted(flow.checks, key=lambda c: c.start)
+    if isinstance(node, Node) and checks:
+        about, there = (
+            f"the outcome of `{short(checks[-1])}` is not used",
+            [related(checks[-1].span, "this decides nothing")],
+        )
+    else:
+        about, there = "no check decides it", []
+    return Finding.at(
+        node.span if node is not None else flow.script,
+        f"the reward is always `{(value.text or '').strip()}`: {about}",
+        help="write the full reward where the checks succeed and 0 where they fail",
+        related=there,
+    )
+
+
+def _nothing_required(task: Task) -> Iterator[Finding]:
+    """Checks of which none has to hold, and scripts that always succeed."""
+    verifier = task.verifier
+    if verifier is None or verifier.contract is not Contract.EXIT_STATUS or not verifier.graders:
+        return
+    required = [g for g in verifier.graders if g.required]
+    if not required:
+        first, *rest = verifier.graders
+        yield Finding.at(
+            first.span or task.folder,
+            "no check is required, so the task is passed whatever the checks say",
+            help="make the checks that state the success criteria required",
+            related=[related(g.span, "not required either") for g in rest if g.span],
+        )
+        return
+    idle = {id(f.grader): f for f in flows(task) if f.always_passes and not f.checks}
+    if all(id(g) in idle for g in required):
+        for grader in required:
+            yield Finding.at(
+                grader.span or idle[id(grader)].script,
+                "this check runs nothing that could fail, so the task is always passed",
+                help="let its exit status tell whether the agent's work meets the criterion",
+            )

@@ -1,0 +1,83 @@
+"""The score is divided by the number of checks that ran, which a submission can make smaller."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
+from scenlint.source.python import PyModule, parse
+from scenlint.task.checks.growth import Growth
+
+_SCORE = re.compile(r"score|reward|ratio|rate|accuracy|fraction|grade|points|pct|percent", re.IGNORECASE)
+_EARNED = re.compile(r"pass|earned|score|correct|ok|hits|points|good|held|right|success|sum", re.IGNORECASE)
+
+
+@rule(
+    "shrinking-denominator",
+    "SL508",
+    severity=Severity.ERROR,
+    confidence=Confidence.HIGH,
+    kind=Kind.CLAIM,
+    needs={Role.VERIFIER},
+    refute="work that stops the verifier early is scored as if every check behind that point had failed",
+)
+def shrinking_denominator(task: Task) -> Iterator[Finding]:
+    for fragment in task.verifier.code("python") if task.verifier else ():
+        module = parse(fragment)
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and _is_score(node, module):
+                yield from _judge(node, module)
+
+
+def _judge(division: ast.BinOp, module: PyModule) -> Iterator[Finding]:
+    name = _counted(division.right, module, division)
+    if name is None:
+        return
+    growth = Growth(module, name)
+    statement = next((p for p in module.parents(division) if isinstance(p, ast.stmt)), None)
+    if statement is not None and len(growth.before(statement)) > 1:
+        yield Finding.at(
+            module.span(division),
+            f"the score is divided by `{name}`, which counts only the checks that were reached",
+            help="divide by the number of all checks, fixed before the first one runs",
+            related=[related(module.span(growth.cause), "not every way through here counts as many")] if growth.cause else [],
+        )
+
+
+def _is_score(division: ast.BinOp, module: PyModule) -> bool:
+    """Whether a quotient is a share of what was earned."""
+    up = next((p for p in module.parents(division) if isinstance(p, ast.stmt)), None)
+    function = module.function_of(division)
+    about = ast.unparse(up) if up is not None else ""
+    named = bool(_SCORE.search(about)) or (function is not None and bool(_SCORE.search(function.name)))
+    return named and bool(_EARNED.search(ast.unparse(division.left)))
+
+
+def _counted(node: ast.expr, module: PyModule, around: ast.AST, depth: int = 3) -> str | None:
+    """The list or counter whose size a denominator is."""
+    if isinstance(node, ast.Call) and node.args:
+        called = module.dotted(node.func)
+        if called == "len":
+            return _name(node.args[0])
+        if called in ("max", "float", "int"):
+            return next((n for a in node.args if (n := _counted(a, module, around, depth))), None)
+        if called == "sum" and isinstance(node.args[0], ast.GeneratorExp | ast.ListComp):
+            generator = node.args[0].generators[0]
+            return _name(generator.iter) if not generator.ifs else None
+    if isinstance(node, ast.BoolOp):
+        return _counted(node.values[0], module, around, depth)
+    name = _name(node)
+    if name is None or depth == 0:
+        return None
+    scope = module.function_of(around) or module.tree
+    found = [n for n in ast.walk(scope) if isinstance(n, ast.Assign) and any(_name(t) == name for t in n.targets)]
+    if any(isinstance(n, ast.AugAssign) and _name(n.target) == name for n in ast.walk(module.tree)):
+        return name
+    values = [v for n in found if (v := _counted(n.value, module, around, depth - 1))]
+    return values[0] if values else None
+
+
+def _name(node: ast.expr) -> str | None:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else None

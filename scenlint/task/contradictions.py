@@ -1,0 +1,95 @@
+"""Near misses between brief and verifier: the brief states one path or key, the verifier demands another like it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from scenlint.source import markdown
+from scenlint.source.data import parse
+from scenlint.source.text import Fragment, Span
+from scenlint.task import demands
+from scenlint.task.demands import Demand
+from scenlint.task.model import Task
+from scenlint.task.suggest import closest
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """A demand that nothing states, and the like thing that the brief states and no check uses."""
+
+    demand: Demand
+    stated: str
+    stated_at: Span
+
+
+def keys(task: Task) -> list[Contradiction]:
+    """Keys of the brief's own examples that no check reads, beside a key that only the verifier knows."""
+    stated = {name: span for brief in task.briefs for name, span in example_keys(brief.prose)}
+    read = {key.name for check in task.checks for key in check.keys}
+    idle = [name for name in stated if name not in read]
+    out = []
+    for demand in demands.keys(task):
+        if demand.kind or task.visible.states_key(demand.what, loose=True):
+            continue
+        like = [n for n in idle if _alike(n, demand.what)] or closest(demand.what, idle, 1)
+        if like:
+            out.append(Contradiction(demand, like[0], stated[like[0]]))
+    return out
+
+
+def _alike(stated: str, read: str) -> bool:
+    """Whether one name is the other with words added: `parameter` and `entry_parameter`."""
+    a, b = (set(re.findall(r"[a-z]+|\d+", re.sub(r"([a-z])([A-Z])", r"\1 \2", n).lower())) for n in (stated, read))
+    return bool(a and b) and (a < b or b < a)
+
+
+def example_keys(prose: Fragment) -> Iterator[tuple[str, Span]]:
+    """The keys of the JSON objects that stand as examples in a brief."""
+    for block in markdown.parse(prose).of(markdown.Part.CODE):
+        body = prose.slice(block.start, block.end, "json")
+        if not body.text.lstrip().startswith(("{", "[")):
+            continue
+        data = parse(body)
+        if data.error is None:
+            yield from _walk(data, data.value, ())
+
+
+def _walk(data: object, value: object, path: tuple[str | int, ...]) -> Iterator[tuple[str, Span]]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key, data.key_span(*path, key)  # type: ignore[attr-defined]
+            yield from _walk(data, inner, (*path, key))
+    elif isinstance(value, list):
+        for n, inner in enumerate(value[:3]):
+            yield from _walk(data, inner, (*path, n))
+
+
+def paths(task: Task) -> list[Contradiction]:
+    """A path of the brief that no check opens, beside one of the same file name or stem that only the verifier knows."""
+    opened = {a.path for check in task.checks for a in check.accesses}
+    visible = task.visible
+    idle = {}
+    for stated in visible.paths():
+        text = stated.text.rstrip("/")
+        name = PurePosixPath(text).name
+        if "." in name and "*" not in text and not visible.exists(text) and not any(_same(text, o) for o in opened):
+            idle.setdefault(text, stated.span)
+    out = []
+    for demand in demands.paths(task):
+        if visible.states_path(demand.what):
+            continue
+        want = PurePosixPath(demand.what)
+        for text, span in idle.items():
+            have = PurePosixPath(text)
+            if have.name == want.name or (have.stem == want.stem and len(have.stem) > 2):
+                out.append(Contradiction(demand, text, span))
+                break
+    return out
+
+
+def _same(stated: str, opened: str) -> bool:
+    a, b = stated.removeprefix("./"), opened.removeprefix("./")
+    return a == b or b.endswith("/" + a.lstrip("/")) and b.startswith("/") or a.endswith("/" + b) and a.startswith("/")

@@ -1,0 +1,260 @@
+"""What a brief states about the task's own files and settings: inputs, columns, counts, limits, versions, users."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from scenlint.source import markdown
+from scenlint.source.markdown import Block, Part
+from scenlint.source.text import Fragment, Span
+from scenlint.task.numbers import find_numbers
+from scenlint.task.paths import EXTENSIONS, Token, extension, find_paths
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence or a list item of a brief; `context` is what introduces it."""
+
+    text: str
+    start: int
+    context: str
+    item: bool
+    brief: Fragment
+
+    def span(self, start: int = 0, end: int | None = None) -> Span:
+        return self.brief.span(self.start + start, self.start + (len(self.text) if end is None else end))
+
+    @property
+    def paths(self) -> list[Token]:
+        return [t for t in find_paths(self.text) if not t.open]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Something a sentence states: the words that state it, and what it comes to."""
+
+    value: object
+    span: Span
+    hedged: bool = False
+
+
+def sentences(brief: Fragment) -> list[Sentence]:
+    """The sentences of a brief, list items and lines of a listing each on their own."""
+    return brief.memo("sentences", lambda: list(_sentences(brief)))
+
+
+def _sentences(brief: Fragment) -> Iterator[Sentence]:
+    for block in markdown.parse(brief).of(Part.PARAGRAPH, Part.ITEM):
+        around = " | ".join(filter(None, (block.lead, *block.headings[-1:])))
+        for start, end in _cuts(block):
+            yield Sentence(block.text[start:end], block.start + start, around, block.part is Part.ITEM, brief)
+
+
+def _cuts(block: Block) -> Iterator[tuple[int, int]]:
+    at = 0
+    for cut in re.finditer(
+        r"(?<=[.!?。！？])\s+(?=[\"'`*(\[A-Z0-9/])|\n(?=\s*[-*•\d])|\n\s*\n|(?<=[。！？])", block.text
+    ):
+        if block.text[at : cut.start()].strip():
+            yield at, cut.start()
+        at = cut.end()
+    if block.text[at:].strip():
+        yield at, len(block.text)
+
+
+# Inputs. A path counts as given only where nothing in the brief says that it is to be made.
+
+_MADE = re.compile(
+    r"creat|writ|sav(?:e|ing)|output|produc|generat|store (?:the|your|it)|export|report|\bmust\b|should|result|buil[dt]|"
+    r"install|compil|deliver|submi|\bnew\b|expected|e\.g\.|example|such as|\bif\b|\bfix|modif|updat|\bwill\b|implement|"
+    r"\badd|optimi[sz]e|\bplace\b|\bput\b|replac|renam|\bmove|convert|miss|delet|remov|lost|corrupt|not exist|absent|"
+    r"mount|run ?time|deploy|download|clone|extract|unpack|restor|recover|recreat|log(?:s|ged)? to|cach|temporar|"
+    r"生成|创建|写入|保存|输出|缺失",
+    re.I,
+)
+_DEMANDED = re.compile(r"criteri|requirement|success|deliverable|objective|\bgoal|要求|标准", re.I)
+_THERE = (
+    r"provided|located|stored|available|found|supplied|included|shipped|given|placed|exists?|pre-\w+|提供|位于|给出"
+)
+_VERBS = r"read|use|load|parse|analy[sz]e|process|inspect|examine|open|读取"
+_GIVEN_BEFORE = re.compile(
+    rf"\b(?:{_THERE})\s*(?:in|at|as|under|by|于|在)?(?: (?:the|a) file)?[\s:`'\"]*$|"
+    r"\b(?:have|has|given|there(?:'s| is| are)|find) (?:been given )?(?:an?|the|two|three|several|some)\b[^.]{0,60}\b(?:at|in|named|called)[\s:`'\"]*$|"
+    r"\b(?:dataset|data|input|file|script|records?|image|document)s?(?: (?:is|are))?(?: in| at|:)?[\s`'\"]*$|"
+    rf"(?:^|\bto |\band |\byou )(?:{_VERBS})(?: the)?(?: \w+){{0,3}}?(?: (?:in|from|at|file))?[\s`'\"]*$",
+    re.I,
+)
+_GIVEN_AFTER = re.compile(
+    rf"[`'\"*]*\s+(?:(?:file|dataset|script)\s+)?(?:contains|holds|defines|lists|describes|(?:is|are) (?:already )?(?:{_THERE}))\b",
+    re.I,
+)
+_LISTS_GIVEN = re.compile(
+    r"\bcontains?\b|provided|\bgiven\b|available|existing|you(?:'ll| will|'ve)? (?:find|have|discover)|environment|workspace|"
+    r"input|snapshot|(?:following|these) files|\bfiles (?:are|you)|current|starting|situation|resources|提供|输入|已有",
+    re.I,
+)
+_BEHAVES = re.compile(r"\b(?:that|which|it)\s*:")  # introduces what a program does, not what is there
+# Made by packages or at run time, or named in passing as what a build leaves.
+_NOT_SHIPPED = re.compile(
+    r"/(?:etc|usr|bin|lib|sbin|boot|dev|proc|sys|run|var/(?:log|run|lib|cache))/|"
+    r".*\.(?:a|o|so|exe|dll|class|pyc|out|log|pid|sock|lock|db|sqlite3?)$",
+    re.I,
+)
+
+
+def given_inputs(brief: Fragment) -> list[Statement]:
+    """The paths the brief says are there before the agent starts; value: the Token."""
+    made: set[str] = set()
+    given: dict[str, Statement] = {}
+    for sentence in sentences(brief):
+        around = f"{sentence.text} {sentence.context}"
+        for token in sentence.paths:
+            name = token.plain
+            if _MADE.search(around.replace(name, " ")):
+                made.add(name.rpartition("/")[2])
+            elif _is_given(sentence, token):
+                given.setdefault(name, Statement(token, sentence.span(token.start, token.end)))
+    inside = "\n".join(b.text for b in markdown.parse(brief).of(Part.CODE))
+    return [s for name, s in given.items() if name.rpartition("/")[2] not in made and name not in inside]
+
+
+def _is_given(sentence: Sentence, token: Token) -> bool:
+    """Only files with a known extension: what stands for a kind of file (`.csv`) or a URL's path is no input."""
+    name = token.plain.rpartition("/")[2]
+    if name.startswith(".") or extension(name) not in EXTENSIONS or (token.plain.count("/") and not token.absolute):
+        return False
+    if _NOT_SHIPPED.match(token.plain) or _DEMANDED.search(sentence.context):
+        return False
+    before, after = sentence.text[: token.start], sentence.text[token.end :]
+    if sentence.item and _LISTS_GIVEN.search(sentence.context) and not _BEHAVES.search(sentence.context):
+        # An item of a list of what is there, by its first words or by where it lies.
+        if not before.strip(" `*\"'-•"):
+            rest = after.lstrip("`*\"' ")
+            return not rest or rest[0] in "-–—:(（："
+        if re.search(r"\b(?:at|in|file|under|from)[\s:`'\"]*$|:[\s`'\"]*$", before):
+            return True
+    return bool(_GIVEN_BEFORE.search(before) or _GIVEN_AFTER.match(after))
+
+
+# Columns and counts, bound to the one file that the sentence names.
+
+_COLUMNS = re.compile(
+    r"\b(?:columns?|fields?|headers?|keys)\b[^:(`'\".\n]{0,20}?[\s:(`'\"]+(?:the )?"
+    r"(?P<names>(?<!\w)(?:[`'\"]?[A-Za-z_]\w*[`'\"]?(?:\s*\([^)]*\))?\s*(?:,\s*(?:and\s+)?|\s+and\s+))+[`'\"]?[A-Za-z_]\w*[`'\"]?)",
+    re.I,
+)
+_ROWS = r"rows?|records?|entries|lines|observations|data ?points"
+_COUNT = re.compile(
+    rf"(?<![\w.,/-])(?P<number>\d[\d,]*(?:\.\d+)?(?:\s?(?:k|thousand|million|M)\b)?)\s+"
+    rf"(?P<of>(?:[a-z-]+\s+){{0,2}}?)(?P<noun>{_ROWS})\b(?!\s*(?:per|each|at a time|from|that|with|where|which|were|are)\b)",
+    re.I,
+)
+_PART = re.compile(
+    r"\b(?:first|last|top|each|every|per|at least|at most|up to|over|under|fewer|less|more|between|through|to|batch\w*|random\w*|"
+    r"limit\w*|only|duplicate\w*|invalid|missing|error\w*|remain\w*|unique|distinct|valid|chunk\w*|split|after|remov\w*)\b",
+    re.I,
+)
+_HEDGE = re.compile(r"approximat|about|around|roughly|nearly|almost|some|~|≈|circa|several|represent|大约|约", re.I)
+
+
+def stated_columns(sentence: Sentence) -> Statement | None:
+    """The names of columns, fields or keys that a sentence lists."""
+    found = _COLUMNS.search(sentence.text)
+    if not found or _MADE.search(sentence.text[: found.start()]):
+        return None
+    plain = re.sub(r"\([^)]*\)", "", found["names"])
+    names = [w for w in re.findall(r"[A-Za-z_]\w*", plain) if w.lower() != "and"]
+    return Statement(names, sentence.span(*found.span("names")))
+
+
+def stated_count(sentence: Sentence) -> Statement | None:
+    """The number of rows or records a sentence gives, where it gives exactly one for the whole."""
+    found = list(_COUNT.finditer(sentence.text))
+    if len(found) != 1 or _MADE.search(sentence.text[: found[0].start()]):
+        return None
+    match = found[0]
+    near = sentence.text[max(0, match.start() - 40) : match.start()]
+    if _PART.search(near.rpartition(",")[2]) or _PART.search(match["of"]):
+        return None
+    number = next(find_numbers(match["number"]), None)
+    if number is None:
+        return None
+    value = max([number.value, *(o for o in number.others if o > number.value)][:2])
+    return Statement(value, sentence.span(match.start("number"), match.end()), bool(_HEDGE.search(near)))
+
+
+# Settings.
+
+_UNIT = {"s": 1, "m": 60, "h": 3600, "秒": 1, "分": 60, "小": 3600}
+_TIME = r"(\d[\d,.]*|[a-z]+(?:-[a-z]+)?)[\s-]*(seconds?|secs?|s|minutes?|mins?|hours?|hrs?|h|秒|分钟|小时)\b"
+_AS_A_WHOLE = r"(?=[^.]{0,40}\b(?:tasks?|in total|altogether)\b)"
+_LIMITS = (
+    re.compile(rf"\byou(?: will|'ll)? have (?:up to |at most |a total of |only )?{_TIME}{_AS_A_WHOLE}", re.I),
+    re.compile(
+        rf"\b(?:complete|finish|solve|do) (?:this|the|your) (?:whole )?task[^.]{{0,20}} (?:with)?in {_TIME}", re.I
+    ),
+    re.compile(
+        rf"\b(?:time limit|time budget|agent timeout)(?: for (?:this|the|your) task)?(?: is| of|:)+ {_TIME}", re.I
+    ),
+)
+_PORT = re.compile(
+    r"\b(?:is|are|already|which|that) (?:already )?(?:listen|run|serv|expos|reach|avail)\w*\b[^.]{0,40}\bport (?P<port>\d{2,5})\b|"
+    r"\b(?:listens|runs|serves) on port (?P<port2>\d{2,5})\b",
+    re.I,
+)
+_WORKDIR = re.compile(
+    r"\b(?:current |your )?working directory (?:is|will be|is set to)[ :]+[`\"']?(?P<path>/[\w./\-]*)", re.I
+)
+_USER = re.compile(
+    r"\b(?:you are|you're|you will be|commands (?:are )?run|everything runs|you (?:run|work)) (?:logged in |running |working )?as "
+    r"(?:the )?(?:non-root |unprivileged )?(?:user )?[`\"'](?P<user>[a-z_][\w-]*)[`\"']|"
+    r"\b(?:you are|you're|you (?:run|work)) (?:logged in |running |working )?as (?P<user2>root)\b",
+    re.I,
+)
+_TOOLS = r"Python|Node(?:\.js)?|Go|Ruby|PHP|Java|Rust|Debian|Ubuntu|PostgreSQL|Postgres|Redis|MySQL"
+_VERSION = re.compile(
+    r"\b(?:environment|container|image|machine|system|sandbox|box)[^.]{0,40}"
+    r"\b(?:has|have|runs|uses|provides|comes with|ships|is)\b[^.]{0,20}?"
+    rf"\b(?P<tool>{_TOOLS})\s+v?(?P<version>\d+(?:\.\d+)*)(?!\s*(?:\+|or (?:later|newer|above)))",
+    re.I,
+)
+
+
+def stated_limit(sentence: Sentence) -> Statement | None:
+    """The time the agent has, in seconds."""
+    found = next((m for pattern in _LIMITS if (m := pattern.search(sentence.text))), None)
+    number = next(find_numbers(found[1]), None) if found else None
+    if found is None or number is None:
+        return None
+    return Statement(number.value * _UNIT[found[2][0].lower()], sentence.span(*found.span()))
+
+
+def stated_port(sentence: Sentence) -> Statement | None:
+    """The port on which the brief says that something listens already."""
+    found = None if _MADE.search(sentence.text) else _PORT.search(sentence.text)
+    if not found:
+        return None
+    group = "port" if found["port"] else "port2"
+    return Statement(int(found[group]), sentence.span(*found.span(group)))
+
+
+def stated_workdir(sentence: Sentence) -> Statement | None:
+    found = _WORKDIR.search(sentence.text)
+    return Statement(found["path"].rstrip("/.") or "/", sentence.span(*found.span("path"))) if found else None
+
+
+def stated_user(sentence: Sentence) -> Statement | None:
+    found = _USER.search(sentence.text)
+    group = "user" if found and found["user"] else "user2"
+    return Statement(found[group].lower(), sentence.span(*found.span(group))) if found else None
+
+
+def stated_version(sentence: Sentence) -> Statement | None:
+    """A tool of the environment and its version: ("python", "3.11")."""
+    found = _VERSION.search(sentence.text)
+    if not found:
+        return None
+    tool = found["tool"].lower().removesuffix(".js").replace("postgresql", "postgres")
+    return Statement((tool, found["version"]), sentence.span(found.start("tool"), found.end("version")))

@@ -1,0 +1,122 @@
+"""A verifier's Python programs, followed: what each prints, writes and ends with."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from scenlint.source.pyvalue import HOLE, Ref, texts, truth
+from scenlint.task.checks.facts import Failure, Output
+from scenlint.task.checks.runner import Entry, started
+from scenlint.task.checks.scripts import Script
+from scenlint.task.checks.world import setup
+
+if TYPE_CHECKING:
+    from scenlint.task.checks.program import Setup
+    from scenlint.task.model import Task
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line that may be printed, HOLE for unknown parts. `stream`: "stdout", "stderr", or "" where that is open."""
+
+    text: str
+    stream: str
+    output: Output
+
+
+@dataclass
+class Program:
+    """One followed program. Without `complete` it was too large and nothing can be ruled out."""
+
+    entry: Entry
+    flow: Script
+
+    @property
+    def complete(self) -> bool:
+        return self.flow.complete and self.entry.module.fault is None
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """Every line that it may print, in the order in which the program is followed."""
+        out = []
+        for output in self.flow.outputs:
+            if output.kind == "exit" or (output.kind == "write" and not stream(output)):
+                continue
+            found = stream(output)
+            out += [
+                Line(line, found, output) for text in texts(output.value) for line in text.split("\n") if line.strip()
+            ]
+        return out
+
+    @property
+    def prints(self) -> list[Output]:
+        return [o for o in self.flow.outputs if o.kind != "exit" and stream(o) != "stderr" and not self.paths(o)]
+
+    @property
+    def exits(self) -> list[Output]:
+        return [o for o in self.flow.outputs if o.kind == "exit"]
+
+    def paths(self, output: Output) -> list[str]:
+        """The files that an output goes to, `*` for unknown parts; [] for a stream."""
+        if output.to is None:
+            return []
+        return [text.replace(HOLE, "*") for text in texts(output.to)]
+
+    @property
+    def failures(self) -> list[Failure]:
+        return self.flow.failures
+
+    @cached_property
+    def always_succeeds(self) -> bool:
+        """Whether it ends with status 0 whatever happens."""
+        succeeds = self.complete and not self.failures and all(truth(o.value) is False for o in self.exits)
+        return succeeds and not self._reads_logs()
+
+    def _reads_logs(self) -> bool:
+        """Whether it names a file that an earlier step left in the logs; the follower takes those for absent."""
+        nodes = (n for m in self.flow.modules for n in ast.walk(m.tree) if isinstance(n, ast.Constant))
+        texts = [n.value for n in nodes if isinstance(n.value, str)]
+        return any(text.startswith("/") and self.flow.setup.hidden(text + "/") for text in texts)
+
+    @cached_property
+    def branches(self) -> bool:
+        """Whether anything in it is done under a condition."""
+        kinds = (ast.If, ast.IfExp, ast.Try, ast.While, ast.Match, ast.BoolOp, ast.Compare, ast.Assert)
+        found = [n for m in self.flow.modules for n in ast.walk(m.tree) if isinstance(n, kinds)]
+        return any("__name__" not in ast.unparse(n)[:60] for n in found)
+
+
+def stream(output: Output) -> str:
+    """Which standard stream an output goes to; "" for a file and where it is open."""
+    if output.to is None:
+        return "stdout" if output.kind == "print" else ""
+    names = {o.name.removeprefix("sys.").strip("_") for o in output.to.options if isinstance(o, Ref)}
+    if output.to.open or len(names) != 1 or len(output.to.options) != 1:
+        return ""
+    name = names.pop()
+    return name if name in ("stdout", "stderr") else ""
+
+
+def programs(task: Task) -> Iterator[Program]:
+    """The Python programs (not the test files) that the task's graders run, each followed once."""
+    if task.verifier is None:
+        return
+    world: Setup | None = None
+    for entry in started(task).entries:
+        if entry.kind in ("script", "points", "judge"):
+            world = world or setup(task, task.verifier)
+            yield entry.module.fragment.memo(("program", entry.kind), partial(_follow, entry, world))
+
+
+def _follow(entry: Entry, world: Setup) -> Program:
+    flow = Script(world)
+    flow.run(_main, flow, entry)
+    return Program(entry, flow)
+
+
+def _main(flow: Script, entry: Entry) -> None:
+    flow.load(entry.module, main=True)
