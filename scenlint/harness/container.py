@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import posixpath
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -45,14 +46,18 @@ class ContainerEnvironment:
         self.problem = ""  # why `close` could not remove everything
         self.variables: dict[str, str] = {"SCENLINT_CONTAINER": name}
         self._stop, self._close = stop, close
-        self._closed = False
-        self._waiting: list[tuple[str, int]] = []  # folders to be made with the next upload: each archive costs time
+        self.closed = False
+        # Folders to be made with the next upload, and whether what lay there goes: each archive costs time.
+        self._waiting: list[tuple[str, bool]] = []
 
     # Files
 
     def folders(self, paths: tuple[str, ...]) -> None:
         """Make folders that everyone may write, at the latest before the next command runs."""
-        self._waiting += [(path, 0o777) for path in paths]
+        self._waiting += [(path, False) for path in paths]
+
+    def fresh(self, folders: tuple[str, ...]) -> None:
+        self._waiting += [(path, True) for path in folders]
 
     def upload(self, upload: Upload) -> None:
         self.upload_all((upload,))
@@ -60,8 +65,8 @@ class ContainerEnvironment:
     def upload_all(self, uploads: tuple[Upload, ...], *, keep_modes: bool = False) -> None:
         """Several uploads in one archive, in their order."""
         pack = archive.Pack()
-        for path, mode in self._waiting:
-            pack.folder(path, mode)
+        for path, clear in self._waiting:
+            pack.folder(path, 0o777, clear=clear)
         self._waiting = []
         for upload in uploads:
             pack.upload(upload, keep_modes=keep_modes)
@@ -97,6 +102,9 @@ class ContainerEnvironment:
         with self._faults(f"looking for `{path}`"):
             answer = api.head(api._url("/containers/{0}/archive", self.name), params={"path": path})
             if answer.status_code == 404:
+                return None
+            parent = posixpath.dirname(path.rstrip("/"))
+            if answer.status_code >= 500 and len(parent) > 1 and self._kind(parent) != "folder":
                 return None
             api._raise_for_status(answer)
         told = json.loads(base64.b64decode(answer.headers["X-Docker-Container-Path-Stat"]))
@@ -173,8 +181,11 @@ class ContainerEnvironment:
             if time.monotonic() > deadline:
                 raise self._gone() or EngineError("the engine does not say how the command ended")
             time.sleep(0.02)
-        if told["ExitCode"] == 137 and (gone := self._gone()) is not None:
-            raise gone
+        # Killed: did the container end with it? It may take the engine a moment to notice.
+        for _ in range(5 if told["ExitCode"] == 137 else 0):
+            if (gone := self._gone()) is not None:
+                raise gone
+            time.sleep(0.1)
         return int(told["ExitCode"])
 
     def _inspect_exec(self, exec_id: str) -> Mapping[str, Any]:
@@ -199,6 +210,13 @@ class ContainerEnvironment:
 
     # Its life
 
+    def settle(self, seconds: float) -> None:
+        """Give the container's own program a moment; a Fault if it has ended by then."""
+        time.sleep(seconds)
+        gone = self._gone()
+        if gone is not None:
+            raise gone
+
     def await_ready(self, probe: plan.Probe) -> None:
         """Run the probe until it succeeds; a Fault after its time or its retries."""
         assert probe.command is not None
@@ -218,9 +236,9 @@ class ContainerEnvironment:
         raise Fault(f"the environment did not become ready: `{' '.join(probe.command.argv)}` failed: {said}")
 
     def close(self) -> None:
-        if self._closed:
+        if self.closed:
             return
-        self._closed = True
+        self.closed = True
         try:
             if self._close is not None:
                 self._close()

@@ -67,6 +67,10 @@ class Environment(Protocol):
         """Copy a host file or folder into the environment, owned by root."""
         ...
 
+    def fresh(self, folders: tuple[str, ...]) -> None:
+        """Make folders of the harness's own anew: empty, whatever lay there before, and writable for everyone."""
+        ...
+
     def read(self, path: str, limit: int = 1024 * 1024) -> bytes | None:
         """At most `limit` bytes of a regular file; None where there is none. Links and devices are not followed."""
         ...

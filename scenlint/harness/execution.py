@@ -110,7 +110,7 @@ def _kill_since(engine: Engine, container: str, image: str, began: float) -> Non
     )
     api.create_container(
         image,
-        ["-c", _KILLER, "sh", str(int(since * 100) - 10)],
+        ["-c", _KILLER, "sh", str(int(since * 100) - 2)],
         name=name,
         entrypoint=["sh"],
         user="0:0",

@@ -93,12 +93,9 @@ def run_all(
                     future.cancel()
             for future in finished:
                 job = waiting.pop(future)
-                try:
-                    yield Done(job, future.result())
-                except CancelledError:
-                    continue
-                except BaseException as exc:
-                    yield Done(job, None, exc)
+                if not future.cancelled() and not isinstance(future.exception(), CancelledError):
+                    error = future.exception()
+                    yield Done(job, None if error else future.result(), error)
     finally:
         # The consumer has gone, or all is done: what still runs must not outlive this.
         if waiting:

@@ -1,4 +1,4 @@
-"""What a trial comes to: its steps' verdicts put together, strictly and as the format's own harness would; or why not."""
+"""What a trial comes to: the verdicts of its steps put together, strictly and as the format's harness would, or why not."""
 
 from __future__ import annotations
 
@@ -64,6 +64,17 @@ def task_digest(plan: RunPlan) -> str:
     parts = dict(plan.digests)
     told = "\n".join(f"{name} {parts[name]}" for name in sorted(parts))
     return "sha256:" + hashlib.sha256(told.encode()).hexdigest() if parts else ""
+
+
+def own_folders(plan: RunPlan, step: Step) -> tuple[str, ...]:
+    """The folders that verdicts are written to, where they are the harness's own and not the task's."""
+    made = {f for c in (plan.container, step.verify.container) if c for f in c.folders}
+    parents = dict.fromkeys(str(PurePosixPath(p).parent) for p in step.verify.verdict_paths)
+    return tuple(f for f in parents if f.startswith("/logs/") or (f in made and f != _workdir(plan)))
+
+
+def _workdir(plan: RunPlan) -> str | None:
+    return plan.container.workdir if plan.container else None
 
 
 def worth_keeping(plan: RunPlan, step: Step) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from scenlint.harness import images
 from scenlint.harness.container import ContainerEnvironment
-from scenlint.harness.engine import Engine, connect, faults
+from scenlint.harness.engine import Engine, EngineError, connect, faults
 from scenlint.harness.environment import Fault
 from scenlint.harness.images import Ready
 from scenlint.harness.scene import Scene
@@ -20,6 +20,9 @@ KEEP_ALIVE = (
     "-c",
     "while command -v sleep >/dev/null; do sleep 86400 & wait $!; done; while read -r _; do :; done",
 )
+# A container's own program gets this long before anything else runs in it: what starts later counts as started by
+# whatever is running then, and a program that cannot start has ended by then.
+SETTLE = 0.3
 
 
 def prepare(scene: Scene) -> Ready:
@@ -47,8 +50,13 @@ def launch(scene: Scene, wanted: plan.Container, image: Ready, name: str) -> Con
     engine = connect()
     environment = ContainerEnvironment(engine, name, image.id, stop=scene.stop)
     try:
-        with faults(f"creating the container `{name}`"):
-            environment.notes += _create(engine, wanted, image, scene, name)
+        try:
+            with faults(f"creating the container `{name}`"):
+                environment.notes += _create(engine, wanted, image, scene, name)
+        except Fault as exc:
+            # What the engine refused to make was not made, and the name may be another's.
+            environment.closed = not isinstance(exc, EngineError)
+            raise
         try:
             with faults(f"starting the container `{name}`"):
                 engine.api.start(name)
@@ -59,6 +67,8 @@ def launch(scene: Scene, wanted: plan.Container, image: Ready, name: str) -> Con
                 ) from exc
             raise
         environment.storage_mb = wanted.limits.storage_mb or scene.options.limits.storage_mb
+        if wanted.command is not None or _has_entrypoint(engine, image):
+            environment.settle(SETTLE)
         environment.folders(wanted.folders)
         if wanted.probe is not None:
             environment.await_ready(wanted.probe)
@@ -109,6 +119,11 @@ def _create(engine: Engine, wanted: plan.Container, image: Ready, scene: Scene, 
             raise
         api.create_container(image.id, **arguments, host_config=api.create_host_config(**host))
     return notes
+
+
+def _has_entrypoint(engine: Engine, image: Ready) -> bool:
+    with faults(f"looking at the image `{image.reference}`"):
+        return bool((engine.api.inspect_image(image.id).get("Config") or {}).get("Entrypoint"))
 
 
 def _limits_storage(engine: Engine) -> bool:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -32,6 +33,7 @@ from scenlint.harness.record import CheckResult, Phase, PhaseName, TrialRecord, 
 from scenlint.harness.scene import Scene, plain
 from scenlint.task.plan import Check, NotRunnableError, Reader, RunPlan, Step
 
+EVIDENCE_LIMIT = 64 * 1024 * 1024  # bytes of a folder of logs that are copied out
 OnPhase = Callable[[TrialRecord, Phase], None]
 
 
@@ -125,8 +127,11 @@ class _Trial:
             self._act(done, environment)
             with self._phase(PhaseName.OVERLAY, step):
                 grader = backends.grader(self.scene, step, environment, verifier)
+                own = outcome.own_folders(self.plan, step)
+                grader.fresh(own)
                 for path in step.verify.verdict_paths:
-                    grader.remove(path)
+                    if posixpath.dirname(path) not in own:
+                        grader.remove(path)
                 for upload in step.verify.overlay:
                     grader.upload(upload)
             self._verify(done, grader)
@@ -190,7 +195,7 @@ class _Trial:
                     try:
                         if target.exists():
                             rmtree(target)  # an earlier trial's leavings are no evidence of this one
-                        place.collect(path, target)
+                        place.collect(path, target, EVIDENCE_LIMIT)
                     except (StoppedError, KeyboardInterrupt):
                         raise
                     except (Fault, OSError) as exc:
@@ -230,7 +235,7 @@ class _Trial:
 
     def _note(self, phase: Phase, ran: Ran) -> None:
         phase.exit_code = ran.exit_code
-        phase.output = bounded("\n".join(filter(None, (phase.output, ran.output))))
+        phase.output = bounded(f"{phase.output}\n{ran.output}") if phase.output else ran.output
         phase.output_file = phase.output_file or (self._shown(ran.log) if ran.log else None)
 
     def _shown(self, path: Path) -> str | None:

@@ -2,11 +2,13 @@
 
 from scenlint.rules.base import Rule, rule, suite_rule
 from scenlint.task.finding import Confidence, Finding, Kind, Severity, related
-from scenlint.task.model import NotAssessableError, Role, Task
+from scenlint.task.model import Contract, Isolation, NotAssessableError, Role, Task
 
 __all__ = [
     "Confidence",
+    "Contract",
     "Finding",
+    "Isolation",
     "Kind",
     "NotAssessableError",
     "Role",

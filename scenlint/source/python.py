@@ -20,6 +20,11 @@ class SyntaxFault:
 
     message: str
     span: Span
+    newer: bool = False  # it may be right in a later version of Python than the one at hand
+
+
+# Grammar that came after the oldest Python that runs this: nested quotes in f-strings, type parameters and statements.
+_NEWER = re.compile(r"^\s*type \w+\b|^\s*(?:async )?(?:def|class) \w+\[|\bf[\"']|\btemplate\b|\bt[\"']")
 
 
 def parse(fragment: Fragment) -> PyModule:
@@ -40,7 +45,8 @@ class PyModule:
             self.tree = ast.parse(text)
         except SyntaxError as exc:
             at = fragment.index.offset(exc.lineno or 1, exc.offset or 1)
-            self.fault = SyntaxFault(exc.msg, fragment.span(at, min(at + 1, len(fragment.text))))
+            newer = "f-string" in exc.msg or bool(_NEWER.search(fragment.index.line_text(exc.lineno or 1)))
+            self.fault = SyntaxFault(exc.msg, fragment.span(at, min(at + 1, len(fragment.text))), newer)
         except (ValueError, RecursionError, MemoryError) as exc:
             self.fault = SyntaxFault(str(exc) or "it is nested too deeply to be parsed", fragment.span(0, 0))
 

@@ -18,7 +18,8 @@ class Context:
 
     def __init__(self, files: FileTree, folder: str) -> None:
         self.files = files
-        self.folder = posixpath.normpath(folder.strip("/") or ".").replace(".", "", 1 if folder in ("", ".") else 0)
+        plain = posixpath.normpath(folder.strip("/") or ".")
+        self.folder = "" if plain == "." else plain
 
     def path(self, source: str) -> str:
         """The task's path of a COPY source; "" for the context's own folder at the task's root."""

@@ -112,16 +112,23 @@ def fingerprint(task: Task, path: str) -> str:
 
 
 def in_briefs(task: Task, path: str) -> bool:
-    """Whether a brief names the file, so that the agent is meant to have it."""
-    name = posixpath.basename(path)
-    return any(re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", b.prose.text) for b in task.briefs)
+    """Whether a brief names the file at this path of the image, so that the agent is meant to have it."""
+    name = re.compile(rf"[\w./~-]*(?<![\w-]){re.escape(posixpath.basename(path))}(?![\w-])")
+    for brief in task.briefs:
+        for found in name.finditer(brief.prose.text):
+            said = found[0]
+            # Another file of the same name, if it is named in full and lies in another folder.
+            other = said.startswith("/") and path.startswith("/") and said.split("/")[-2:] != path.split("/")[-2:]
+            if not other:
+                return True
+    return False
 
 
 def baked_answers(task: Task, code: list[Fragment]) -> Iterator[tuple[Given, Span]]:
     """Files of the agent's image that are called answers, that no brief names and that this code opens, and where."""
     for given in agent_image(task).given.values():
         name = posixpath.basename(given.path)
-        if given.folder or not ANSWERLIKE.search(name) or in_briefs(task, name):
+        if given.folder or not ANSWERLIKE.search(name) or in_briefs(task, given.path):
             continue
         for fragment in code:
             found = re.search(rf"(?<![\w.-]){re.escape(given.path)}(?![\w/])", fragment.text)

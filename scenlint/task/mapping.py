@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _STRICT = r"criterion|criteria|requirements?|要求|标准|准则"
 _LOOSE = rf"{_STRICT}|rules?|steps?|deliverables?|tasks?|points?|步骤"
-_NUMBER = r"\d{1,2}(?:\.\d{1,2})*(?![\d%])"
+_NUMBER = r"\d{1,2}(?:\.\d{1,2})*(?!\d|\s?%)"
 _JOIN = r"\s*(?:,|and|or|&|/|to|through|-|–|—|\.\.|、|和|至|到)\s*"
 
 
@@ -223,7 +223,7 @@ class Mapping:
 
     @cached_property
     def _spoken(self) -> dict[int, Vocabulary]:
-        return {id(c): Vocabulary(f"{c.label}\n{_spaced(c.id)}") for c in self.checks}
+        return {id(c): Vocabulary(f"{c.label}\n{_spaced(c.id.rpartition('::')[2])}") for c in self.checks}
 
     @cached_property
     def _source(self) -> dict[int, Vocabulary]:
@@ -250,7 +250,7 @@ def _label(criterion: Criterion) -> set[str]:
 
 
 def marks(text: str, *, strict: bool = False) -> Iterator[str]:
-    """The numbers of "Criterion 3", "criteria 1, 2 and 4", "AC-1"; unless `strict`, of "steps 1 to 3" and "rule_2" too."""
+    """The numbers of "Criterion 3", "criteria 1, 2 and 4", "AC-1"; unless `strict`, also of "steps 1 to 3"."""
     for match in (_STRICT_MARK if strict else _LOOSE_MARK).finditer(text):
         if span := _RANGE.search(match[1]):
             low, high = int(span[1]), int(span[2])

@@ -10,6 +10,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+# Where a local sandbox has what it is given.
+WORKSPACE = "/workspace"  # the working directory of the agent and of the checks
+VERIFIER = "/verifier"  # what is overlaid for grading; there only meanwhile, and read-only
+SUBMISSION = "/submission/solution.py"  # a file that is handed in as it is (Oracle.submission)
+
 
 class Where(StrEnum):
     """Where something runs."""

@@ -19,7 +19,7 @@ class Profile(StrEnum):
 DEFAULT_APPROVED_IMAGES = (
     "debian", "ubuntu", "alpine", "fedora", "rockylinux", "busybox",
     "python", "node", "golang", "rust", "gcc", "openjdk", "eclipse-temurin", "ruby", "php", "perl", "r-base",
-    "haskell", "erlang", "elixir", "julia", "swift", "maven", "gradle",
+    "haskell", "erlang", "elixir", "julia", "swift", "maven", "gradle", "buildpack-deps",
     "postgres", "mysql", "mariadb", "redis", "mongo", "nginx", "httpd",
     "ghcr.io/astral-sh/uv",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Where a brief's words on time limit, folder, user, port or version differ from what metadata, Dockerfile and compose set."""
+"""Where a brief states a time limit, folder, user, port or version otherwise than metadata, Dockerfile and compose."""
 
 from __future__ import annotations
 
@@ -93,9 +93,9 @@ def _ports(task: Task) -> dict[int, Span]:
         return found
     for build in environment.builds:
         for stage in dockerfile.parse(build.fragment, build.arguments).used(build.target):
-            for word in (w for step in stage.history if step.keyword == "EXPOSE" for w in step.words):
-                if (text := (word.text or "").partition("/")[0]).isdigit():
-                    found[int(text)] = word.span
+            for step in stage.history:
+                if step.keyword == "EXPOSE":
+                    found |= {int(port): step.span for port in re.findall(r"(?<![\w/])\d{2,5}", step.span.text)}
     for document in environment.compose:
         services = document.data.get("services")
         for name, service in services.items() if isinstance(services, dict) else ():

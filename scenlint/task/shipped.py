@@ -84,7 +84,9 @@ def _document(source: Source) -> Shipped | None:
     _collect(value, keys)
     first = next((v for v in value if isinstance(v, dict)), {}) if isinstance(value, list) else value
     columns = tuple(first) if isinstance(first, dict) else ()
-    return Shipped(columns, frozenset(keys), len(value) if isinstance(value, list) else None, _line_count(source.text))
+    lists = [v for v in value.values() if isinstance(v, list)] if isinstance(value, dict) else [value]
+    records = len(lists[0]) if len(lists) == 1 and isinstance(lists[0], list) else None
+    return Shipped(columns, frozenset(keys), records, _line_count(source.text))
 
 
 def _collect(value: Any, keys: set[str], depth: int = 0) -> None:

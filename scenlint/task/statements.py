@@ -67,11 +67,11 @@ def _cuts(block: Block) -> Iterator[tuple[int, int]]:
 # Inputs. A path counts as given only where nothing in the brief says that it is to be made.
 
 _MADE = re.compile(
-    r"creat|writ|sav(?:e|ing)|output|produc|generat|store (?:the|your|it)|export|report|\bmust\b|should|result|buil[dt]|"
-    r"install|compil|deliver|submi|\bnew\b|expected|e\.g\.|example|such as|\bif\b|\bfix|modif|updat|\bwill\b|implement|"
-    r"\badd|optimi[sz]e|\bplace\b|\bput\b|replac|renam|\bmove|convert|miss|delet|remov|lost|corrupt|not exist|absent|"
-    r"mount|run ?time|deploy|download|clone|extract|unpack|restor|recover|recreat|log(?:s|ged)? to|cach|temporar|"
-    r"生成|创建|写入|保存|输出|缺失",
+    r"creat|writ|sav(?:e|ing)|output|produc|generat|store (?:the|your|it)|export|report|\bmust\b|should|result|"
+    r"buil[dt]|install|compil|deliver|submi|\bnew\b|expected|e\.g\.|example|such as|\bif\b|\bfix|modif|updat|\bwill\b|"
+    r"implement|\badd|optimi[sz]e|\bplace\b|\bput\b|replac|renam|\bmove|convert|miss|delet|remov|lost|corrupt|"
+    r"not exist|absent|mount|run ?time|deploy|download|clone|extract|unpack|restor|recover|recreat|cach|temporar|"
+    r"log(?:s|ged)? to|生成|创建|写入|保存|输出|缺失",
     re.I,
 )
 _DEMANDED = re.compile(r"criteri|requirement|success|deliverable|objective|\bgoal|要求|标准", re.I)
@@ -79,20 +79,21 @@ _THERE = (
     r"provided|located|stored|available|found|supplied|included|shipped|given|placed|exists?|pre-\w+|提供|位于|给出"
 )
 _VERBS = r"read|use|load|parse|analy[sz]e|process|inspect|examine|open|读取"
+_END = r"[\s:`'\"]*$"
 _GIVEN_BEFORE = re.compile(
-    rf"\b(?:{_THERE})\s*(?:in|at|as|under|by|于|在)?(?: (?:the|a) file)?[\s:`'\"]*$|"
-    r"\b(?:have|has|given|there(?:'s| is| are)|find) (?:been given )?(?:an?|the|two|three|several|some)\b[^.]{0,60}\b(?:at|in|named|called)[\s:`'\"]*$|"
-    r"\b(?:dataset|data|input|file|script|records?|image|document)s?(?: (?:is|are))?(?: in| at|:)?[\s`'\"]*$|"
-    rf"(?:^|\bto |\band |\byou )(?:{_VERBS})(?: the)?(?: \w+){{0,3}}?(?: (?:in|from|at|file))?[\s`'\"]*$",
+    rf"(?:\b|(?<=[一-鿿]))(?:{_THERE})\s*(?:in|at|as|under|by|于|在)?(?: (?:the|a) file)?{_END}|"
+    r"\b(?:have|has|given|there(?:'s| is| are)|find) (?:been given )?(?:an?|the|two|three|several|some)\b"
+    rf"[^.]{{0,60}}\b(?:at|in|named|called){_END}|"
+    rf"\b(?:dataset|data|input|file|script|records?|image|document)s?(?: (?:is|are))?(?: in| at|:)?{_END}|"
+    rf"(?:^|\bto |\band |\byou )(?:{_VERBS})(?: the)?(?: \w+){{0,3}}?(?: (?:in|from|at|file))?{_END}",
     re.I,
 )
-_GIVEN_AFTER = re.compile(
-    rf"[`'\"*]*\s+(?:(?:file|dataset|script)\s+)?(?:contains|holds|defines|lists|describes|(?:is|are) (?:already )?(?:{_THERE}))\b",
-    re.I,
-)
+_STATES = rf"contains|holds|defines|lists|describes|(?:is|are) (?:already )?(?:{_THERE})"
+_GIVEN_AFTER = re.compile(rf"[`'\"*]*\s+(?:(?:file|dataset|script)\s+)?(?:{_STATES})\b", re.I)
 _LISTS_GIVEN = re.compile(
-    r"\bcontains?\b|provided|\bgiven\b|available|existing|you(?:'ll| will|'ve)? (?:find|have|discover)|environment|workspace|"
-    r"input|snapshot|(?:following|these) files|\bfiles (?:are|you)|current|starting|situation|resources|提供|输入|已有",
+    r"\bcontains?\b|provided|\bgiven\b|available|existing|you(?:'ll| will|'ve)? (?:find|have|discover)|environment|"
+    r"workspace|input|snapshot|(?:following|these) files|\bfiles (?:are|you)|current|starting|situation|resources|"
+    r"提供|输入|已有",
     re.I,
 )
 _BEHAVES = re.compile(r"\b(?:that|which|it)\s*:")  # introduces what a program does, not what is there
@@ -140,20 +141,23 @@ def _is_given(sentence: Sentence, token: Token) -> bool:
 
 # Columns and counts, bound to the one file that the sentence names.
 
+_COLUMN = r"[`'\"]?[A-Za-z_]\w*[`'\"]?"
 _COLUMNS = re.compile(
     r"\b(?:columns?|fields?|headers?|keys)\b[^:(`'\".\n]{0,20}?[\s:(`'\"]+(?:the )?"
-    r"(?P<names>(?<!\w)(?:[`'\"]?[A-Za-z_]\w*[`'\"]?(?:\s*\([^)]*\))?\s*(?:,\s*(?:and\s+)?|\s+and\s+))+[`'\"]?[A-Za-z_]\w*[`'\"]?)",
+    rf"(?P<names>(?<!\w)(?:{_COLUMN}(?:\s*\([^)]*\))?\s*(?:,\s*(?:and\s+)?|\s+and\s+))+{_COLUMN})",
     re.I,
 )
 _ROWS = r"rows?|records?|entries|lines|observations|data ?points"
+_NOT_ALL = r"(?:per|each|at a time|from|that|with|where|which|were|are)"
 _COUNT = re.compile(
     rf"(?<![\w.,/-])(?P<number>\d[\d,]*(?:\.\d+)?(?:\s?(?:k|thousand|million|M)\b)?)\s+"
-    rf"(?P<of>(?:[a-z-]+\s+){{0,2}}?)(?P<noun>{_ROWS})\b(?!\s*(?:per|each|at a time|from|that|with|where|which|were|are)\b)",
+    rf"(?P<of>(?:[a-z-]+\s+){{0,2}}?)(?P<noun>{_ROWS})\b(?!\s*{_NOT_ALL}\b)",
     re.I,
 )
 _PART = re.compile(
-    r"\b(?:first|last|top|each|every|per|at least|at most|up to|over|under|fewer|less|more|between|through|to|batch\w*|random\w*|"
-    r"limit\w*|only|duplicate\w*|invalid|missing|error\w*|remain\w*|unique|distinct|valid|chunk\w*|split|after|remov\w*)\b",
+    r"\b(?:first|last|top|each|every|per|at least|at most|up to|over|under|fewer|less|more|between|through|to|batch\w*|"
+    r"random\w*|limit\w*|only|duplicate\w*|invalid|missing|error\w*|remain\w*|unique|distinct|valid|chunk\w*|split|"
+    r"after|remov\w*)\b",
     re.I,
 )
 _HEDGE = re.compile(r"approximat|about|around|roughly|nearly|almost|some|~|≈|circa|several|represent|大约|约", re.I)
@@ -166,6 +170,8 @@ def stated_columns(sentence: Sentence) -> Statement | None:
         return None
     plain = re.sub(r"\([^)]*\)", "", found["names"])
     names = [w for w in re.findall(r"[A-Za-z_]\w*", plain) if w.lower() != "and"]
+    if re.match(r" [a-z]", sentence.text[found.end() :]) and not found["names"].endswith(("`", "'", '"')):
+        names.pop()  # "a, b, collected from traffic": the last one begins something else
     return Statement(names, sentence.span(*found.span("names")))
 
 
@@ -200,17 +206,18 @@ _LIMITS = (
     ),
 )
 _PORT = re.compile(
-    r"\b(?:is|are|already|which|that) (?:already )?(?:listen|run|serv|expos|reach|avail)\w*\b[^.]{0,40}\bport (?P<port>\d{2,5})\b|"
-    r"\b(?:listens|runs|serves) on port (?P<port2>\d{2,5})\b",
+    r"\b(?:is|are|already|which|that) (?:already )?(?:listen|run|serv|expos|reach|avail)\w*\b[^.]{0,40}"
+    r"\bport (?P<port>\d{2,5})\b|\b(?:listens|runs|serves) on port (?P<port2>\d{2,5})\b",
     re.I,
 )
 _WORKDIR = re.compile(
     r"\b(?:current |your )?working directory (?:is|will be|is set to)[ :]+[`\"']?(?P<path>/[\w./\-]*)", re.I
 )
+_AS = r"(?:logged in |running |working )?as "
 _USER = re.compile(
-    r"\b(?:you are|you're|you will be|commands (?:are )?run|everything runs|you (?:run|work)) (?:logged in |running |working )?as "
-    r"(?:the )?(?:non-root |unprivileged )?(?:user )?[`\"'](?P<user>[a-z_][\w-]*)[`\"']|"
-    r"\b(?:you are|you're|you (?:run|work)) (?:logged in |running |working )?as (?P<user2>root)\b",
+    rf"\b(?:you are|you're|you will be|commands (?:are )?run|everything runs|you (?:run|work)) {_AS}(?:the )?"
+    r"(?:non-root |unprivileged )?(?:user )?[`\"'](?P<user>[a-z_][\w-]*)[`\"']|"
+    rf"\b(?:you are|you're|you (?:run|work)) {_AS}(?P<user2>root)\b",
     re.I,
 )
 _TOOLS = r"Python|Node(?:\.js)?|Go|Ruby|PHP|Java|Rust|Debian|Ubuntu|PostgreSQL|Postgres|Redis|MySQL"

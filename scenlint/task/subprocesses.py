@@ -18,11 +18,14 @@ _STARTERS = frozenset(
     | {"os.system", "os.popen", "asyncio.create_subprocess_shell", "asyncio.create_subprocess_exec", "pexpect.spawn"}
 )
 _LITERAL = re.compile(r"[a-zA-Z]{0,2}(?P<quote>\"\"\"|'''|\"|')")
+_HINT = re.compile(r"subprocess|\bsystem\b|popen|pexpect")
 _HOLE = "$_unknown"  # a variable that no script sets: its value is unknown
 
 
 def started(fragment: Fragment) -> list[Fragment]:
     """The command lines that Python code starts, directly or through a function of its own that runs what it gets."""
+    if not _HINT.search(fragment.text):
+        return []
     return fragment.memo("subprocesses", lambda: list(_started(parse(fragment))))
 
 

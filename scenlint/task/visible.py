@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
 FILE_LIMIT = 1_000_000  # characters of one file that are searched
 TOTAL_LIMIT = 12_000_000  # characters of all files that are searched
+LINE_LIMIT = 2_000  # characters around a word that count as its line
+PROSE_LIMIT = 50_000  # a longer file is data: the folders it names are no places for results
 NUMBER_LIMIT = 100_000  # a longer file is data: every small number stands in it somewhere
 _DATA = (".csv", ".tsv", ".jsonl", ".ndjson", ".log", ".parquet", ".npy", ".svg", ".lock")
-_ALIKE = str.maketrans("’‘“”–—−\u00a0\u3000，：；（）", "''\"\"---  ,:;()")
+_ALIKE = tuple(zip("’‘“”–—−\u00a0\u3000，：；（）", "''\"\"---  ,:;()", strict=True))
 
 
 @dataclass(frozen=True)
@@ -47,9 +49,10 @@ class Text:
         text = fragment.text[:FILE_LIMIT]
         for span in blank:
             text = text[: span.start] + re.sub(r"[^\n]", " ", text[span.start : span.end]) + text[span.end :]
-        folded = text.translate(_ALIKE).lower()
+        folded = _alike(text)
+        lower = folded.lower()
         # A few letters grow when lowered; then the case of those texts is kept.
-        self.folded = folded if len(folded) == len(text) else text.translate(_ALIKE)
+        self.folded = lower if len(lower) == len(text) else folded
 
     @cached_property
     def unmarked(self) -> tuple[str, list[int]]:
@@ -64,6 +67,20 @@ class Text:
     @cached_property
     def paths(self) -> list[Token]:
         return list(find_paths(self.fragment.text[:FILE_LIMIT]))
+
+    def paths_with(self, word: str) -> Iterator[Token]:
+        """The path-like words on the lines that hold a word; on all lines of a brief, whose paths may have holes."""
+        if self.brief or not word:
+            yield from self.paths
+            return
+        at = self.folded.find(word)
+        while at >= 0:
+            start = max(self.folded.rfind("\n", 0, at) + 1, at - LINE_LIMIT)
+            end = self.folded.find("\n", at)
+            end = min(len(self.folded) if end < 0 else end, at + LINE_LIMIT)
+            for token in find_paths(self.fragment.text[start:end]):
+                yield Token(token.text, start + token.start, start + token.end)
+            at = self.folded.find(word, end)
 
     @cached_property
     def numbers(self) -> list[Number]:
@@ -179,7 +196,7 @@ class Visible:
 
     def mentions(self, text: str, *, word: bool = False) -> Location | None:
         """Where a text stands, letter case and white space aside; `word`: not inside a longer word."""
-        return self._search(_pattern(text, word)) if text.strip() else None
+        return self._search(_pattern(text, word), _hint(text)) if text.strip() else None
 
     def in_brief(self, text: str, *, word: bool = False) -> Location | None:
         """Like `mentions`, in the briefs only."""
@@ -194,7 +211,7 @@ class Visible:
         if len(parts) < 1 or not loose:
             return None
         joined = r"[\s_\-.]*".join(re.escape(p.lower()) for p in parts)
-        return self._search(re.compile(rf"(?<![a-z0-9]){joined}s?(?![a-z0-9])"))
+        return self._search(re.compile(rf"(?<![a-z0-9]){joined}s?(?![a-z0-9])"), max(parts, key=len).lower())
 
     def states_number(self, number: float) -> Location | None:
         """Where a number stands in any of its spellings: 12, 12 %, 0.12, twelve, 1,000, 1_000, 十二."""
@@ -207,8 +224,9 @@ class Visible:
     def states_path(self, path: str) -> Location | None:
         """Where a path is named: /app/x, ./x, x beside its folder, with a placeholder; or where it is made to exist."""
         want = normal(path)
+        word = max(want.rpartition("/")[2].lower().split("*"), key=len)
         for text in self.texts:
-            for token in text.paths:
+            for token in text.paths_with(word):
                 if names(token, want, self._stated_folders, self.workdir):
                     return text.at(token.start, token.end)
         if given := self.exists(want):
@@ -225,7 +243,7 @@ class Visible:
         """Folders named in a text or existing: their paths, and the last name of relative ones."""
         found = set(self.image.folders)
         for text in self.texts:
-            for token in text.paths:
+            for token in text.paths if text.brief or len(text.folded) < PROSE_LIMIT else ():
                 if token.folder or token.absolute:
                     plain = token.plain
                     found.add(plain if token.folder else plain.rpartition("/")[0])
@@ -241,9 +259,10 @@ class Visible:
         """The briefs, parsed."""
         return [markdown.parse(b) for b in self.briefs]
 
-    def _search(self, wanted: re.Pattern[str]) -> Location | None:
+    def _search(self, wanted: re.Pattern[str], hint: str) -> Location | None:
+        """Where a pattern matches; `hint` is a part of every match, which is quicker to look for."""
         for text in self.texts:
-            if at := text.find(wanted):
+            if (text.brief or hint in text.folded) and (at := text.find(wanted)):
                 return at
         if match := wanted.search(self.names):
             line = self.names[self.names.rfind("\n", 0, match.start()) + 1 :].partition("\n")[0]
@@ -252,8 +271,21 @@ class Visible:
         return None
 
 
+def _alike(text: str) -> str:
+    """Curly quotes, dashes and wide marks as the plain ones."""
+    if not text.isascii():
+        for curly, plain in _ALIKE:
+            text = text.replace(curly, plain)
+    return text
+
+
+def _hint(text: str) -> str:
+    """The longest word of a text, folded."""
+    return max(_alike(text).lower().split(), key=len, default="")
+
+
 def _pattern(text: str, word: bool) -> re.Pattern[str]:
-    folded = text.translate(_ALIKE).lower().strip()
+    folded = _alike(text).lower().strip()
     # A line break may stand escaped in JSON or in code.
     body = r"(?:\s|\\+n|\\+t)+".join(re.escape(part) for part in folded.split())
     return re.compile(rf"(?<![a-z0-9_]){body}(?![a-z0-9_])" if word else body)

@@ -48,7 +48,8 @@ def test_platform_flag_is_no_part_of_the_image() -> None:
 
 def test_stage_takes_over_what_its_base_stage_set() -> None:
     stages = read(
-        'FROM debian:12 AS base\nUSER app\nWORKDIR /srv\nENV MODE=x\nSHELL ["/bin/bash", "-c"]\nFROM base\nWORKDIR data\n'
+        'FROM debian:12 AS base\nUSER app\nWORKDIR /srv\nENV MODE=x\nSHELL ["/bin/bash", "-c"]\n'
+        "FROM base\nWORKDIR data\n"
     ).stages
     assert stages[1].parent is stages[0]
     assert (stages[1].user, stages[1].workdir, stages[1].shell) == ("app", "/srv/data", ("/bin/bash", "-c"))

@@ -2,6 +2,7 @@
 
 import difflib
 import posixpath
+import re
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
@@ -11,6 +12,7 @@ from scenlint.task.settings import find_clashes
 from scenlint.task.shipped import Shipped, read_data
 from scenlint.task.statements import Sentence, Statement
 
+_HANDOUT = re.compile(r"\.(?:jpe?g|png|gif|webp|pdf|mp[34]|wav|mov|csv|xlsx|docx|pptx|zip)$", re.I)
 HELP = "make the two agree: an agent that trusts either is marked wrong for the other"
 
 
@@ -21,11 +23,12 @@ HELP = "make the two agree: an agent that trusts either is marked wrong for the 
     confidence=Confidence.HIGH,
     kind=Kind.FACT,
     needs={Role.BRIEF},
-    refute="the file or the setting is made or changed by a step of the build that cannot be read from the task's files",
+    refute="a step of the build that makes the file, or changes the setting, to what the brief says",
 )
 def brief_contradicts_files(task: Task) -> Iterator[Finding]:
     for brief in task.briefs:
         yield from _missing_inputs(task, statements.given_inputs(brief.prose))
+        yield from _missing_handouts(task, statements.sentences(brief.prose))
         for sentence in statements.sentences(brief.prose):
             yield from _shapes(task, sentence)
             for clash in find_clashes(task, sentence):
@@ -51,12 +54,10 @@ def _missing_inputs(task: Task, given: list[Statement]) -> Iterator[Finding]:
         elsewhere = visible.image.named(name)
         if visible.exists(token.text) or (elsewhere and not token.absolute) or token.plain in solved:
             continue
-        near = elsewhere or [
-            visible.inputs()[p]
-            for p in visible.inputs()
-            if not visible.inputs()[p].folder
-            and difflib.SequenceMatcher(None, posixpath.basename(p), name).ratio() > 0.8
-        ]
+        files = {posixpath.basename(p): g for p, g in visible.inputs().items() if not g.folder}
+        if not token.absolute and any(f.endswith(name) for f in files):
+            continue  # "the config.yml of each node", shipped as node1_config.yml
+        near = elsewhere or [files[f] for f in difflib.get_close_matches(name, files, 1, 0.8)]
         hint = f"; what exists is `{near[0].path}`" if near else ""
         yield Finding.at(
             statement.span,
@@ -64,6 +65,25 @@ def _missing_inputs(task: Task, given: list[Statement]) -> Iterator[Finding]:
             help="ship the file, or name the one that is there",
             related=[related(near[0].span, "this is what is put there")] if near and near[0].span else [],
         )
+
+
+def _missing_handouts(task: Task, sentences: list[Sentence]) -> Iterator[Finding]:
+    """Files to be uploaded to a task's applications that the brief's own list of input files does not have."""
+    listed = {t.plain: s for s in sentences if re.search(r"input files?", s.context, re.I) for t in s.paths}
+    names = {posixpath.basename(p) for p in listed}
+    for sentence in sentences if task.sites else []:
+        for token in sentence.paths:
+            before = sentence.text[max(0, token.start - 60) : token.start]
+            named = bool(names) and re.search(r"\b(?:provided|supplied|attached)\b", before) and "/" not in token.text
+            uploaded = re.search(r"\bupload|\battach", before, re.I) and token.text.startswith("/tmp/")
+            if _HANDOUT.search(token.text) and (named or uploaded) and posixpath.basename(token.plain) not in names:
+                yield Finding.at(
+                    sentence.span(token.start, token.end),
+                    f"the brief names `{token.text}` as given, but hands over no file of that name",
+                    help="name the file as the list of input files does, or hand it over",
+                    related=[related(s.span(), "what is handed over") for s in list(listed.values())[:3]],
+                )
+                return
 
 
 def _shapes(task: Task, sentence: Sentence) -> Iterator[Finding]:

@@ -22,6 +22,12 @@ _EVERY_CALL = re.compile(
 _RIGHT = re.compile(
     r"\b(?:right|correct\w*|same|results?|returns?|answers?|outputs?|equals?|identical|prints?)\b", re.I
 )
+# What code says without the word.
+_IDIOMS = {
+    r"\[+ -x |X_OK|S_IX|0o111|0o[57]{3}": "executable chmod +x",
+    r"\breturncode\b|\$\?": "exit status code",
+    r"st_mode": "mode",
+}
 _SKIPPED = re.compile(
     r"\W*(?:load|we (?:provide|give)|there (?:is|are)|do not|don't|never|avoid|no\b|try|use\b|assume)", re.I
 )
@@ -75,7 +81,7 @@ def _finding(
 
 
 def _unread_results(task: Task, mapping: Mapping) -> Iterator[tuple[Criterion, Span]]:
-    """Criteria that promise right results of repeated calls, where a loop calls the submission and drops what it returns."""
+    """Criteria that promise right results of repeated calls, and a loop that drops what the submission returns."""
     wanted = [c for c in mapping.criteria if _EVERY_CALL.search(c.text) and _RIGHT.search(c.text)]
     dropped = list(_dropped_calls(task)) if wanted else []
     for criterion in wanted:
@@ -110,6 +116,8 @@ def _calls(call: ast.Call, functions: set[str], scripts: set[str]) -> bool:
 
 def _never_mentioned(mapping: Mapping, code: str) -> Iterator[Criterion]:
     """Criteria whose names, quoted texts and words are strange to a verifier that speaks of nearly all the others."""
+    for idiom, words in _IDIOMS.items():
+        code += f"\n{words}" if re.search(idiom, code) else ""
     verifier, folded = Vocabulary(code), code.lower()
     strange = mapping.uncovered if mapping.checks else []
     if len(strange) * 4 > len(mapping.criteria):

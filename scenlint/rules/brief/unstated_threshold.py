@@ -31,7 +31,7 @@ def unstated_threshold(task: Task) -> Iterator[Finding]:
 def _near(task: Task, number: float) -> bool:
     """Whether a brief gives a number that this one leaves a margin to."""
     stated = [n for brief in task.briefs for n in find_numbers(brief.prose.text)]
-    return any(n.stands_for(number, within=0.1) for n in stated)
+    return any(abs(v - number) <= 0.1 * abs(number) for n in stated for v in (n.value, *n.others))
 
 
 def _forms(number: float) -> Iterator[float]:

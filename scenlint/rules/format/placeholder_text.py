@@ -13,15 +13,13 @@ _VERB = (
     r"describe|write|add|fill|explain|document|specify|decide|list|say|replace|complete|insert|provide|put|define|state"
 )
 _WORD = re.compile(
-    rf"(?:todo|tbd|tba|fixme|xxx+|placeholder|coming soon|to be (?:done|written|determined|added|completed|filled in|defined)|"
-    rf"待定|待补充|待填写)\W*$|(?:todo|tbd|fixme|xxx)\W+(?:{_VERB})\b.*$",
+    r"(?:todo|tbd|tba|fixme|xxx+|placeholder|coming soon|"
+    r"to be (?:done|written|determined|added|completed|filled in|defined)|待定|待补充|待填写)\W*$|"
+    rf"(?:todo|tbd|fixme|xxx)\W+(?:{_VERB})\b.*$",
     re.I | re.S,
 )
-_SLOT = re.compile(
-    rf"[<\[{{]+\s*(?=.*(?:\b(?:{_VERB}|todo|placeholder|problem statement|your|goes here|here)\b|\bone[- ](?:paragraph|line|sentence)))"
-    r"[^<>\[\]{}]{4,}[>\]}]+\.?$|\{\{\s*[\w.]+\s*\}\}$",
-    re.I,
-)
+_TELLS = rf"\b(?:{_VERB}|todo|placeholder|problem statement|your|goes here|here)\b|\bone[- ](?:paragraph|line|sentence)"
+_SLOT = re.compile(rf"[<\[{{]+\s*(?=.*(?:{_TELLS}))[^<>\[\]{{}}]{{4,}}[>\]}}]+\.?$|\{{\{{\s*[\w.]+\s*\}}\}}$", re.I)
 _LOREM = re.compile(r"(?<![\"'“`])\blorem ipsum dolor sit amet", re.I)
 _TEMPLATE_VALUE = re.compile(
     r"your[ _-](?:name|email|org|organi[sz]ation|task)\b.*|you@example\.\w+|your[._-]?email@.*", re.I

@@ -19,7 +19,7 @@ _TRIVIAL = re.compile(
     r"fixed|resolved|ready|errors?|enabled|disabled|on|off|\d|100|0?\.\d|v?\d)\W*$",
     re.I,
 )
-_NO_VALUE = re.compile(r"[<>\[\]{}|/]|\bor\b|\bone of\b|\w\.\w{1,5}$")  # a slot, a choice, a path
+_NO_VALUE = re.compile(r"[<>\[\]{}|/]|\bor\b|\bone of\b|\w, \w|\w\.\w{1,5}$|.{80}")  # a slot, a choice, a list, a path
 _EXAMPLE = re.compile(r"\bexamples?\b|\be\.g\.|\bfor instance\b|\bsample (?:output|result|answer)|示例|例如|例子", re.I)
 _FIND = (
     r"identif(?:y|ying)|determin(?:e|ing)|find(?: out)?|finding|recogni[sz]e|classif(?:y|ying)|work out|figure out|"
@@ -53,10 +53,7 @@ _ANSWER = re.compile(
     r"[\"'`“*]*([^\"'`”*\n]{1,80})|答案(?:是|为|：)\s*[\"`“]?([^\"`”。\n]{1,60})",
     re.I,
 )
-_TOLD = (
-    r"(?:there (?:are|were)|in (?:all|total)|altogether|comes? to|amounts? to|adds? up to|totals?|"
-    r"(?:which|that) (?:is|makes))"
-)
+_TOLD = r"(?:there (?:are|were)|in (?:all|total)|altogether|comes? to|amounts? to|adds? up to)"
 _CODE = re.compile(r".*\.(?:py|js|ts|sh|go|rs|c|cc|cpp|h|java|rb|pl|r|sql|tex|html|css)$", re.I)
 
 Hit = tuple[Span, str, str]
@@ -69,7 +66,7 @@ Hit = tuple[Span, str, str]
     confidence=Confidence.MEDIUM,
     kind=Kind.CLAIM,
     needs={Role.BRIEF, Role.VERIFIER},
-    refute="the value is a given of the task (a format, a name to be used, a parameter), not what the agent has to find",
+    refute="the value is a given of the task (a format, a name to use, a parameter), not what the agent has to find",
 )
 def answer_in_brief(task: Task) -> Iterator[Finding]:
     asserted = _Asserted(task)
@@ -90,7 +87,7 @@ def answer_in_brief(task: Task) -> Iterator[Finding]:
 
 
 class _Asserted:
-    """The values that the verifier asserts: constants a file's content is compared with, and all its string literals."""
+    """The values that the verifier asserts: what a file's content is compared with, and all its string literals."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -125,7 +122,7 @@ class _Asserted:
         return out
 
     def mentions(self, value: str) -> bool:
-        """Whether the verifier's code has a string that holds the value, or the greater part of a title in two parts."""
+        """Whether a string in the verifier's code holds the value, or one part of a title in two parts."""
         parts = [p for p in (value, *re.split(r"[:–—]\s", value)) if len(p) >= 4]
         folded = [" ".join(p.lower().split()) for p in parts]
         return any(re.search(rf"(?<!\w){re.escape(p)}(?!\w)", literal) for literal in self.literals for p in folded)
@@ -146,7 +143,8 @@ def _examples(document: Markdown, asserted: _Asserted) -> Iterator[Hit]:
         outside = outside[: block.start] + " " * (block.end - block.start) + outside[block.end :]
     for value, key, _ in asserted.in_files if blocks else ():
         word = re.compile(rf"(?<![\w.]){re.escape(value)}(?!\w)")
-        if len(value) < 2 or _TRIVIAL.fullmatch(value) or word.search(outside):
+        header = not key and re.search(r"[|,\t]", value)
+        if len(value) < 2 or header or _TRIVIAL.fullmatch(value) or word.search(outside):
             continue
         name = rf"[\w .-]*{re.escape(key)}[\w .-]*" if key else r"[\w .-]*"
         before = rf"^\W*(?:{name}[\"'`]?\s*[:=]\s*)" + ("" if key else "?")
@@ -186,28 +184,33 @@ def _one_of_several(document: Markdown, value: str) -> bool:
 
 
 def _answers(document: Markdown, asserted: _Asserted) -> Iterator[Hit]:
-    """ "The answer is X", and a count that is told in passing where the brief asks how many."""
+    """ "The answer is X", "(it is X)", and a count told in passing where the brief asks how many."""
+    values = {v.lower(): v for v, _, _ in asserted.in_files if not re.fullmatch(r"\W*", v)}
+    asks = _ASK.search(document.text) or _COUNTED.search(document.text)
+    told = [_told(v, len(values) == 1) for v in values.values()] if asks else []
     for block in document.prose:
         for found in _ANSWER.finditer(block.text):
             group = 1 if found[1] else 2
             value = found[group].strip().rstrip(".,;)")
-            known = value.lower() in {v.lower() for v, _, _ in asserted.in_files}
-            if known and not re.search(r"\b(?:if|whether|when)\b", block.text[: found.start()][-40:]):
+            if value.lower() in values and not re.search(r"\b(?:if|whether|when)\b", block.text[: found.start()][-40:]):
                 span = _inside(document.fragment, block.start + found.start(group), value)
                 yield span, value, "the brief says that it is the answer"
-    numbers = {v for v, _, c in asserted.in_files if re.fullmatch(r"\d[\d.]+", v) and float(v) >= 10}
-    if len({v for v, _, _ in asserted.in_files}) != 1 or not numbers:
-        return
-    (number,) = numbers
-    told = re.compile(rf"\b{_TOLD}\b[^.;\n]{{0,30}}?(?<![\w.])({re.escape(number)})(?![\w%]|\.\d)", re.I)
-    counted = re.search(r"\b(?:number of|count|how many|total|sum)\b", document.text, re.I)
-    for block in document.prose if counted else ():
-        if passing := told.search(block.text):
-            yield (
-                _inside(document.fragment, block.start + passing.start(1), number),
-                number,
-                "the brief tells it in passing",
-            )
+        for pattern in filter(None, told):
+            if found_again := pattern.search(block.text):
+                value = found_again[1]
+                yield _inside(document.fragment, block.start + found_again.start(1), value), value, "the brief tells it"
+
+
+def _told(value: str, alone: bool) -> re.Pattern[str] | None:
+    """How a value is told in passing; a number only where nothing else is asserted, since it may be a given."""
+    word = rf"[\"'`“*]*({re.escape(value)})(?![\w%]|\.\d)"
+    if re.fullmatch(r"\d+(?:\.\d+)?", value):
+        distinctive = alone and float(value) >= 10
+        return re.compile(rf"\b{_TOLD}\b[^.;\n\d]{{0,30}}?(?<![\w.]){word}", re.I) if distinctive else None
+    if len(value) < 3 or _TRIVIAL.fullmatch(value) or _NO_VALUE.search(value):
+        return None
+    so = r"(?:namely|i\.e\.,?|(?:it|this|that) (?:is|was|turn(?:s|ed) out to be))"
+    return re.compile(rf"\b{so} (?:an? |the )?{word}", re.I)
 
 
 def _inside(fragment: Fragment, start: int, value: str) -> Span:

@@ -3,15 +3,17 @@
 import posixpath
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
 from scenlint.source.text import Span
 from scenlint.task.image import Given
 from scenlint.task.leaks import ANSWERLIKE, Leak, agent_image, baked_answers, copies, in_briefs
 
+_HELP = "keep it in the verifier's folder, which the agent does not see, or name it in the brief if it is an input"
 _CODE = (".py", ".sh")
-_LEGAL = re.compile(r"(?:license|licence|copying|notice|readme|\.gitignore)", re.I)
-_SHORTEST = 3  # characters of a value whose presence tells something
+_LEGAL = re.compile(r"license|licence|copying|notice|readme|\.gitignore", re.I)
+_NUMBER = re.compile(r"-?\d*\.?\d+")
 _LONGEST = 200_000  # characters of a file that is searched for values
 
 
@@ -33,7 +35,7 @@ def answer_in_environment(task: Task) -> Iterator[Finding]:
             yield Finding.at(
                 leak.span or task.folder / path,
                 f"`{path}`, which the agent gets at `{leak.given.path}`, has the content of `{leak.secret}`",
-                help="keep it out of the environment, or name it in the brief if it is an input",
+                help=_HELP,
                 related=[
                     related(task.folder / path, "what the agent gets"),
                     related(task.folder / leak.secret, leak.role),
@@ -42,59 +44,63 @@ def answer_in_environment(task: Task) -> Iterator[Finding]:
     code = [*task.verifier.code("python", "shell")] if task.verifier else []
     code += [task.oracle.entry, *task.oracle.files] if task.oracle else []
     for given, used in baked_answers(task, code):
-        if given.file not in told or given.file is None:
+        if (given.file or given.path) not in told:
             told.add(given.file or given.path)
-            yield Finding.at(
-                given.span or task.folder / (given.file or ""),
-                f"the agent's image holds `{given.path}`, which the brief does not name and the grading relies on",
-                help="keep it in the verifier's folder, which the agent does not see",
-                related=[related(used, "opened here")],
-            )
+            message = f"the agent's image holds `{given.path}`, which the brief does not name and the grading relies on"
+            yield Finding.at(_place(task, given), message, help=_HELP, related=[related(used, "opened here")])
     values = _asserted(task)
     for given in agent_image(task).given.values() if values else []:
         if (given.file or given.path) not in told and (found := _holds(task, given, values)):
             shown = ", ".join(f"`{v}`" for v in found[:3])
+            named = ANSWERLIKE.search(posixpath.basename(given.path))
             yield Finding.at(
-                given.span or task.folder / (given.file or ""),
+                _place(task, given),
                 f"`{given.path}`, which the brief does not name, holds what the verifier compares with: {shown}",
-                help="keep expected values in the verifier's folder",
+                help=_HELP,
                 related=[related(values[v], f"`{v}` is expected here") for v in found[:3]],
-                confidence=None if given.file else Confidence.LOW,
+                severity=None if named else Severity.WARNING,
             )
+
+
+def _place(task: Task, given: Given) -> Span | Path:
+    return given.span or task.folder / (given.file or "")
 
 
 def _is_answer(task: Task, leak: Leak) -> bool:
     """Whether a copy gives the answer away: not an input with a clean copy, not code, which is answer-in-image's."""
     ours, theirs = posixpath.basename(leak.given.file or ""), posixpath.basename(leak.secret)
-    if leak.secret.endswith(_CODE) or _LEGAL.match(ours):
+    if leak.secret.endswith(_CODE) or _LEGAL.match(ours) or in_briefs(task, leak.given.path):
         return False
     if ANSWERLIKE.search(leak.secret.partition("/")[2]) or ANSWERLIKE.search(ours):
-        return not in_briefs(task, ours)
-    return ours.lower() != theirs.lower() and not in_briefs(task, ours) and leak.role == "solution"
+        return True
+    return ours.lower() != theirs.lower() and leak.role == "solution"
 
 
 def _asserted(task: Task) -> dict[str, Span]:
-    """The values that tests compare what the agent made with, and where."""
+    """The values that tests compare what the agent made with, and where; those that the brief states are no secret."""
     out: dict[str, Span] = {}
-    for check in task.checks:
-        for comparison in check.comparisons:
-            value = comparison.constant
-            decides = comparison.produced and comparison.has_constant and comparison.operator in ("==", "is", "in")
-            plain = isinstance(value, str | int | float) and not isinstance(value, bool)
-            if decides and plain and len(str(value)) >= _SHORTEST:
-                out.setdefault(str(value), comparison.constant_span or comparison.span)
+    for comparison in (c for check in task.checks for c in check.comparisons):
+        value = comparison.constant
+        decides = comparison.produced and comparison.has_constant and comparison.operator in ("==", "is", "in")
+        plain = isinstance(value, str | int | float) and not isinstance(value, bool)
+        if decides and plain and len(str(value)) > 1 and not any(_says(b.prose.text, str(value)) for b in task.briefs):
+            out.setdefault(str(value), comparison.constant_span or comparison.span)
     return out
 
 
 def _holds(task: Task, given: Given, values: dict[str, Span]) -> list[str]:
-    """The expected values in a file that is named as an answer, hidden from the brief and holds most of them."""
-    name = posixpath.basename(given.path)
-    if not ANSWERLIKE.search(name) or given.folder or in_briefs(task, name):
+    """The expected values in a file that no brief names: in one that is called an answer any, else numbers only."""
+    if given.folder or in_briefs(task, given.path):
         return []
-    if given.file is not None:
-        source = task.files.read(given.file)
-        text = source.text[:_LONGEST] if source and not source.binary else ""
-    else:
-        text = given.span.text if given.span else ""
-    found = [v for v in values if re.search(rf"(?<![\w.]){re.escape(v)}(?![\w])", text)]
-    return found if (len(found) > 1 and len(found) * 2 >= len(values)) or len(found) == len(values) else []
+    named = ANSWERLIKE.search(posixpath.basename(given.path)) is not None
+    # Words are the vocabulary of the matter; computed numbers stand in an input by chance only.
+    wanted = [v for v in values if named or (_NUMBER.fullmatch(v) and len(re.sub(r"\D", "", v).strip("0")) > 2)]
+    source = task.files.read(given.file) if given.file and wanted else None
+    text = source.text[:_LONGEST] if source and not source.binary else given.span.text if given.span and named else ""
+    found = [v for v in wanted if _says(text, v)]
+    enough = len(found) > 1 and len(found) * 5 >= len(wanted) * 3
+    return found if enough or (named and found and len(found) == len(wanted)) else []
+
+
+def _says(text: str, value: str) -> bool:
+    return re.search(rf"(?<![\w.]){re.escape(value)}(?![\w]|\.\d)", text) is not None

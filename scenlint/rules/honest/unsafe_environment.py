@@ -7,7 +7,8 @@ from typing import Any
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
 from scenlint.source import shell
-from scenlint.source.text import Span
+from scenlint.source.data import parse
+from scenlint.source.text import Fragment, Span
 from scenlint.task.images import services
 from scenlint.task.installs.model import arguments
 from scenlint.task.model import Document
@@ -37,10 +38,12 @@ def unsafe_environment(task: Task) -> Iterator[Finding]:
         for name, service in services(document).items():
             for at, what in _of_service(task, document, name, service):
                 yield Finding.at(at, f"service `{name}` {what}", help=_HELP)
-    for document in task.documents if task.shared else []:
-        apps = document.data.get("apps")
-        for name in apps if isinstance(apps, dict) else ():
-            for at, what in _of_command(document, name):
+    apps = task.files.read(task.key) if task.shared else None
+    if apps is not None:
+        data = parse(Fragment.of(apps, "yaml"))
+        listed = data.get("apps")
+        for name in listed if isinstance(listed, dict) else ():
+            for at, what in _of_command(data.text("apps", name, "start", language="shell")):
                 yield Finding.at(at, f"application `{name}` {what}", help=_HELP)
 
 
@@ -77,10 +80,9 @@ def _mount(source: str, folder: str) -> str:
     return ""
 
 
-def _of_command(document: Document, name: str) -> Iterator[tuple[Span, str]]:
+def _of_command(line: Fragment) -> Iterator[tuple[Span, str]]:
     """What a `docker run` line gives a container."""
-    start = document.data.text("apps", name, "start", language="shell")
-    for command in shell.parse(start).deep():
+    for command in shell.parse(line).deep():
         args = arguments(command, {})
         if len(args) < 2 or args[0].text not in ("docker", "podman") or args[1].text not in ("run", "create"):
             continue

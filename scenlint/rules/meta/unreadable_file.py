@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Severity, Task, related, rule
-from scenlint.source import python
+from scenlint.source import dockerfile, python
 from scenlint.source.files import READ_LIMIT
 from scenlint.source.text import Fragment, Source
 
@@ -44,6 +44,9 @@ def unreadable_file(task: Task) -> Iterator[Finding]:
                     help="correct the syntax",
                     confidence=Confidence.MEDIUM,
                 )
+        if fragment.language == "dockerfile" and not fragment.source.error:
+            for span, why in dockerfile.parse(fragment).problems:
+                yield Finding.at(span, f"this {why}", help="correct the syntax", confidence=Confidence.MEDIUM)
 
 
 def _text_roles(task: Task) -> Iterator[Fragment]:

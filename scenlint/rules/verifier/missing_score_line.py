@@ -18,8 +18,7 @@ from scenlint.task.verdict_flow.points import points
 )
 def missing_score_line(task: Task) -> Iterator[Finding]:
     for found in points(task):
-        meant = [line for line, _ in found.broken if line.text.strip().lower().startswith("score")]
-        if found.checks and not found.scores and not meant:
+        if found.checks and not found.scores and not found.mentions("SCORE"):
             yield Finding.at(
                 found.program.entry.module.fragment.source.lines(1),
                 "no SCORE line is printed: a run that breaks off half-way looks like one that came to its end",

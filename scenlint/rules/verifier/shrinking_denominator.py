@@ -40,7 +40,9 @@ def _judge(division: ast.BinOp, module: PyModule) -> Iterator[Finding]:
             module.span(division),
             f"the score is divided by `{name}`, which counts only the checks that were reached",
             help="divide by the number of all checks, fixed before the first one runs",
-            related=[related(module.span(growth.cause), "not every way through here counts as many")] if growth.cause else [],
+            related=[related(module.span(growth.cause), "not every way through here counts as many")]
+            if growth.cause
+            else [],
         )
 
 
@@ -48,6 +50,8 @@ def _is_score(division: ast.BinOp, module: PyModule) -> bool:
     """Whether a quotient is a share of what was earned."""
     up = next((p for p in module.parents(division) if isinstance(p, ast.stmt)), None)
     function = module.function_of(division)
+    if function is not None and function.name.startswith("test"):
+        return False  # a share within one test; what it is a share of is that test's business
     about = ast.unparse(up) if up is not None else ""
     named = bool(_SCORE.search(about)) or (function is not None and bool(_SCORE.search(function.name)))
     return named and bool(_EARNED.search(ast.unparse(division.left)))

@@ -60,7 +60,7 @@ def _missing_is_right(module: PyModule) -> Iterator[Finding]:
         right = isinstance(default, ast.Constant) and (
             default.value is True or default.value in ("PASS", "PASSED", "passed")
         )
-        if right and isinstance(key, ast.Constant) and str(key.value).lower() in _VERDICTS:
+        if right and isinstance(key, ast.Constant) and isinstance(key.value, str) and key.value.lower() in _VERDICTS:
             yield Finding.at(
                 module.span(call),
                 f"a failure passes: a result without `{key.value}` counts as passed",

@@ -22,6 +22,13 @@ from scenlint.task.verdict_flow.values import State
 )
 def verdict_not_written(task: Task) -> Iterator[Finding]:
     for flow in flows(task):
+        if flow.script.text.startswith("#!") and flow.script.source.text.partition("\n")[0].endswith("\r"):
+            yield Finding.at(
+                flow.script.source.lines(1),
+                "the script has Windows line ends: its first line names a program that does not exist",
+                help="convert it to Unix line ends",
+            )
+            continue
         seen: set[object] = set()
         for end, other in flow.missing:
             finding, key = _never(flow, end) if other is None else _sometimes(flow, end, other)
@@ -33,7 +40,7 @@ def verdict_not_written(task: Task) -> Iterator[Finding]:
 
 
 def _point_lines(found: Points) -> Iterator[Finding]:
-    if not found.meant:
+    if found.silent:
         yield Finding.at(
             found.program.entry.module.fragment.source.lines(1),
             "the verifier prints no check line, so every run ends as ERROR",
@@ -78,14 +85,15 @@ def _sometimes(flow: Flow, end: State, other: State) -> tuple[Finding, object]:
         help = "catch it and write the reward 0, or write 0 before the program is started"
         return Finding.at(end.crash.span, message, help=help, related=there), end.crash
     by = end.ended_by
+    what = "the test summary is printed" if flow.contract is Contract.TEST_SUMMARY else "a verdict is written"
     if flow.contract is Contract.TEST_SUMMARY and by is None and isinstance(source, Command):
         message = "when every test passes this prints no short test summary, and the harness finds no results"
         return Finding.at(source.span, message, help="add `-rA`, which names the passed tests too"), source
     if isinstance(by, Command) and by.program in ("exit", "return"):
-        message = f"`{short(by)}` ends the script before a verdict is written"
+        message = f"`{short(by)}` ends the script before {what}"
         return Finding.at(by.span, message, help="write the reward 0 before it", related=there), by
     if by is not None:
-        message = f"`set -e` ends the script here when `{short(by)}` fails, before a verdict is written"
+        message = f"`set -e` ends the script here when `{short(by)}` fails, before {what}"
         help = "test it with `if`, or write the reward in a trap on EXIT"
         return Finding.at(by.span, message, help=help, related=there), by
     place = source.span if source is not None else flow.script.source.lines(1)

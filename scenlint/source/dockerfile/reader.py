@@ -36,7 +36,7 @@ class Reader:
             elif node.type.endswith("_instruction"):
                 self._instruction(node)
             if node.has_error:
-                self._problem(node, "is no Dockerfile instruction that could be read")
+                self._problem(node, "could not be read as a Dockerfile instruction, so what it does was not analysed")
         if not self.result.stages:
             self.result.problems.append((self.result.fragment.span(), "has no FROM instruction"))
         return self.result

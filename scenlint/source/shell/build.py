@@ -3,46 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from scenlint.source.shell.model import (
-    AndOr,
     Assignment,
     Case,
     Command,
-    Document,
     Function,
     If,
     Loop,
     Node,
-    Pipeline,
-    Redirect,
     Sequence,
 )
+from scenlint.source.shell.redirects import OPERANDS, Redirects
 from scenlint.source.shell.script import Script
 from scenlint.source.shell.words import (
-    Expansion,
-    Part,
     Word,
-    heredoc_text,
-    unescape_ansi,
-    unescape_bare,
-    unescape_quoted,
 )
-from scenlint.source.text import Fragment, Span
+from scenlint.source.text import Fragment
 
 if TYPE_CHECKING:
     from tree_sitter import Node as Tree
     from tree_sitter import Parser
 
-_SUBSTITUTIONS = ("command_substitution", "process_substitution")
-_OPERANDS = {
-    "word", "number", "string", "raw_string", "ansi_c_string", "translated_string", "concatenation",
-    "simple_expansion", "expansion", "command_substitution", "process_substitution", "arithmetic_expansion",
-    "brace_expression", "extglob_pattern", "regex", "variable_name", "array", "test_operator",
-}  # fmt: skip
 _SIMPLE = (
     "command",
     "declaration_command",
@@ -111,19 +95,8 @@ def _adopt(root: Node) -> None:
             todo.append(child)
 
 
-class _Build:
-    def __init__(self, fragment: Fragment) -> None:
-        self.fragment = fragment
-        self.char = fragment.index.char
-
-    def text(self, tree: Tree) -> str:
-        return self.fragment.text[self.char(tree.start_byte) : self.char(tree.end_byte)]
-
-    def span(self, tree: Tree) -> Span:
-        return self.fragment.span(self.char(tree.start_byte), self.char(tree.end_byte))
-
-    def place(self, tree: Tree) -> tuple[Fragment, int, int]:
-        return self.fragment, self.char(tree.start_byte), self.char(tree.end_byte)
+class _Build(Redirects):
+    """The statements."""
 
     # Statements
 
@@ -184,15 +157,6 @@ class _Build:
             return self.function(tree)
         return None
 
-    def pipe(self, tree: Tree, items: list[Node]) -> Node:
-        if len(items) < 2:
-            return items[0] if items else Command(*self.place(tree))
-        stages = [stage for item in items for stage in (item.items if isinstance(item, Pipeline) else [item])]
-        out = Pipeline(*self.place(tree), items=stages)
-        # `! a | b` turns the status of the pipeline round, not that of a.
-        out.negated, items[0].negated = items[0].negated, False
-        return out
-
     def and_or(self, tree: Tree) -> Node:
         # Nested to the left once per operator, so walked down instead of recursed into.
         rights: list[Tree] = []
@@ -209,74 +173,6 @@ class _Build:
         for operator, right in zip(reversed(operators), items[1:], strict=True):
             out = self.append(tree, out, operator, right)
         return out
-
-    def redirected(self, tree: Tree) -> Node:
-        out = next((n for c in tree.children_by_field_name("body") for n in self.statements(c)), None)
-        if out is None:
-            out = Command(*self.place(tree))
-        for child in tree.children_by_field_name("redirect"):
-            # The grammar puts the redirect of `a && b > file` around it all; it is that of b.
-            last = out
-            while isinstance(last, AndOr | Pipeline):
-                last = last.items[-1]
-            for operator, right in self.redirect(child, last):
-                out = self.append(tree, out, operator, right)
-        return out
-
-    def append(self, tree: Tree, out: Node, operator: str, right: Node) -> Node:
-        """A statement with another one behind it, kept flat as the shell reads it from left to right."""
-        if operator in ("&&", "||"):
-            joined = out if isinstance(out, AndOr) else AndOr(*self.place(tree), items=[out])
-            joined.start, joined.end = self.char(tree.start_byte), self.char(tree.end_byte)
-            joined.items += right.items if isinstance(right, AndOr) else [right]
-            joined.operators += [operator, *(right.operators if isinstance(right, AndOr) else [])]
-            return joined
-        if isinstance(out, AndOr):
-            out.items[-1] = self.append(tree, out.items[-1], operator, right)
-            return out
-        return self.pipe(tree, [*out.items, right] if isinstance(out, Pipeline) else [out, right])
-
-    def redirect(self, tree: Tree, node: Node) -> list[tuple[str, Node]]:
-        """Add a redirect to a statement; returns the statements that a here-document's first line puts behind it."""
-        self.collect(tree, node)
-        descriptor = next((c for c in tree.children if c.type == "file_descriptor"), None)
-        fd = int(self.text(descriptor)) if descriptor is not None and self.text(descriptor).isdigit() else None
-        if tree.type == "herestring_redirect":
-            node.herestring = self.word(tree.children[-1], node)
-            return []
-        if tree.type == "file_redirect":
-            op = next((c.type for c in tree.children if not c.is_named), ">")
-            target = tree.child_by_field_name("destination")
-            word = self.word(target, node) if target is not None else None
-            node.redirects.append(Redirect(op, fd, word, self.span(tree)))
-            # The grammar takes the words behind the target for targets too; they are the command's.
-            if isinstance(node, Command):
-                node.argv += [self.word(more, node) for more in tree.children_by_field_name("destination")[1:]]
-            node.end = max(node.end, self.char(tree.end_byte))
-            return []
-        return self.heredoc(tree, node) if tree.type == "heredoc_redirect" else []
-
-    def heredoc(self, tree: Tree, node: Node) -> list[tuple[str, Node]]:
-        rest: list[tuple[str, Node]] = []
-        start = next((self.text(c) for c in tree.children if c.type == "heredoc_start"), "")
-        operator = ""
-        for child in tree.children:
-            if child.type in ("&&", "||"):
-                operator = child.type
-            elif child.type == "heredoc_body":
-                literal, tabs = bool(re.search(r"['\"\\]", start)), tree.children[0].type == "<<-"
-                text, pieces = heredoc_text(self.text(child), literal=literal, tabs=tabs)
-                begin = self.char(child.start_byte)
-                node.document = Document(text, [(a, begin + b) for a, b in pieces], literal)
-            elif child.type == "pipeline":
-                rest += [("|", n) for c in child.children for n in self.statements(c)]
-            elif child.type in ("file_redirect", "herestring_redirect"):
-                rest += self.redirect(child, node)
-            elif child.type in _OPERANDS and isinstance(node, Command):
-                node.argv.append(self.word(child, node))
-            else:
-                rest += [(operator or "&&", n) for n in self.statements(child)]
-        return rest
 
     def if_statement(self, tree: Tree) -> If:
         out = If(*self.place(tree))
@@ -360,7 +256,7 @@ class _Build:
                 self.collect(child, out)
                 out.argv.append(self.word(child.children[0] if child.children else child, out))
             elif (
-                child.type in _OPERANDS
+                child.type in OPERANDS
                 or (not child.is_named and child.type.isalpha())
                 or child.type in ("==", "=~", "=")
             ):
@@ -372,7 +268,7 @@ class _Build:
         """A test's words and operators, left to right."""
         out: list[Tree] = []
         for child in tree.children:
-            if child.type in _OPERANDS or not child.is_named:
+            if child.type in OPERANDS or not child.is_named:
                 out.append(child)
             else:
                 out += self.operands(child)
@@ -391,66 +287,3 @@ class _Build:
             word = Word(word.raw, word.start, word.span, (None,), command)
         label = self.text(name) if name is not None else ""
         return Assignment(label.partition("[")[0], word, self.span(tree), command, runs[-1] if runs else None)
-
-    def empty(self, tree: Tree, owner: Node) -> Word:
-        end = self.char(tree.end_byte)
-        return Word("", end, self.fragment.span(end, end), ("",), owner)
-
-    def collect(self, tree: Tree, node: Node) -> None:
-        """Add to a statement what the substitutions inside a word of it run."""
-        todo = [tree]
-        while todo:
-            at = todo.pop()
-            if at.type in _SUBSTITUTIONS:
-                node.inner.append(self.sequence(at))
-            elif not at.type.endswith("_body"):
-                todo += reversed(at.children)
-
-    def word(self, tree: Tree, owner: Node) -> Word:
-        start = self.char(tree.start_byte)
-        return Word(self.text(tree), start, self.span(tree), tuple(self.parts(tree)), owner)
-
-    def parts(self, tree: Tree) -> list[Part]:
-        kind = tree.type
-        if kind == "raw_string":
-            return [self.text(tree)[1:-1]]
-        if kind == "ansi_c_string":
-            return [unescape_ansi(self.text(tree)[2:-1])]
-        if kind == "translated_string":
-            return self.parts(tree.children[-1])
-        if kind in ("string", "concatenation"):
-            return self.pieces(tree, unescape_quoted if kind == "string" else unescape_bare)
-        if kind == "simple_expansion":
-            return [Expansion(self.text(tree)[1:])]
-        if kind == "expansion":
-            return [self.expansion(tree)]
-        if kind in _SUBSTITUTIONS or kind in ("arithmetic_expansion", "array"):
-            return [None]
-        return [unescape_bare(self.text(tree))]
-
-    def pieces(self, tree: Tree, unescape: Callable[[str], str]) -> list[Part]:
-        """The parts of a node whose literal stretches may lie between its children."""
-        out: list[Part] = []
-        at = tree.start_byte
-        for child in [*tree.children, None]:
-            if child is not None and child.type in ("string_content", "$"):
-                continue
-            literal = self.fragment.text[
-                self.char(at) : self.char(child.start_byte if child is not None else tree.end_byte)
-            ]
-            out += [unescape(literal)] if literal else []
-            if child is not None:
-                out += self.parts(child) if child.type != '"' else []
-                at = child.end_byte
-        return out or [""]
-
-    def expansion(self, tree: Tree) -> Part:
-        match = re.fullmatch(r"\$\{(\w+|[?#@*!$-])(?:(:?[-=?])(.*))?\}", self.text(tree), re.S)
-        if match is None:
-            return None
-        name, operator, default = match.groups()
-        if operator in (":?", "?"):
-            operator = ""
-        values = [c for c in tree.children if c.is_named and c.start_byte > tree.start_byte + 2 + len(name.encode())]
-        parts: list[Part] = [p for value in values for p in self.parts(value)] if default else [""]
-        return Expansion(name, operator or "", tuple(parts))

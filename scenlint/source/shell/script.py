@@ -108,7 +108,8 @@ class Script:
             last = sure[-1]
             loops = [n for n in repeated if not any(n is up for up in last.command.ancestors())]
             later = [a for a in found if a.command.start >= at and any(_within(a.command, n) for n in loops)]
-            return Reaching([last, *(a for a in before if a.command.start > last.command.start), *later])
+            # A loop's words all stand at its own place.
+            return Reaching([*(a for a in before if a.command.start >= last.command.start), *later])
         return Reaching(found, unset=not repeated) if repeated and found else Reaching(before, unset=True)
 
     @cached_property

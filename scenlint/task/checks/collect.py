@@ -43,7 +43,7 @@ def is_case(cls: ast.ClassDef, module: PyModule) -> bool:
 def collected(module: PyModule, *, unittest: bool = False) -> Iterator[Item]:
     """The tests that pytest (or unittest) takes from a module."""
     for node in module.functions.values():
-        if node.name.startswith("test") and not unittest and not _unmarked(node):
+        if node.name.startswith("test") and not unittest and not is_fixture(node, module):
             yield Item(node)
     for cls in module.classes.values():
         case = is_case(cls, module)
@@ -53,6 +53,9 @@ def collected(module: PyModule, *, unittest: bool = False) -> Iterator[Item]:
 
 def passed_over(module: PyModule) -> Iterator[Passed]:
     """Tests that pytest does not take, although someone wrote them as tests."""
+    for function in module.functions.values():
+        if function.name.startswith("test_") and is_fixture(function, module):
+            yield Passed(function, "it is marked as a fixture, which pytest runs for others only")
     for cls in module.classes.values():
         tests = [f for f in _methods(cls, module) if f.name.startswith("test")]
         if not tests or is_case(cls, module) or _unmarked(cls):
@@ -64,6 +67,13 @@ def passed_over(module: PyModule) -> Iterator[Passed]:
             yield Passed(cls, "pytest collects no class that has a constructor")
         elif not cls.name.startswith("Test") and not used:
             yield Passed(cls, "pytest collects classes whose name begins with `Test`")
+
+
+def is_fixture(function: Function, module: PyModule) -> bool:
+    return any(
+        module.dotted(d.func if isinstance(d, ast.Call) else d) in ("pytest.fixture", "fixture", "pytest_asyncio.fixture")
+        for d in function.decorator_list
+    )
 
 
 def _constructor(cls: ast.ClassDef) -> bool:

@@ -48,6 +48,8 @@ _INTERPRETERS = re.compile(r"(?:.*/)?(?:python[\d.]*|node|ruby|perl|bash|sh|java
 _APART = re.compile(
     r"(?:.*/)?(?:su|runuser|setpriv|gosu|su-exec|bwrap|firejail|nsjail|unshare|docker|podman|chroot|sandbox-exec)"
 )
+# Programs that run code of the folder they are started in.
+_RUNS_CODE = re.compile(r"(?:.*/)?(?:python[\d.]*|node|npm|npx|yarn|pnpm|bun|deno|make|pytest|cargo|go|ruby|bash|sh|mvn|gradle)")
 _ASSIGNS = re.compile(r"^\w+=")
 
 
@@ -85,9 +87,11 @@ def call(flow: Flow, name: str, args: list[Value], kwargs: dict[str, Value], nod
             files.touch(flow, args[0], "read", node, env) if args and root in ("sqlite3", "duckdb", "aiosqlite") else 0
         )
         bits |= flow.facts.add(Source("database", "", env.module.span(node)), produced=True)
+        _where(flow, args, kwargs, node, env)
         flow.fail(node, env, "implicit", "OSError", Value(data=bits))
         return Value((), True, bits, 0, "rows")
     if last in ("Redis", "StrictRedis", "MongoClient", "create_engine", "from_url"):
+        _where(flow, args, kwargs, node, env)
         bits = flow.facts.add(Source("database", "", env.module.span(node)), produced=True)
         return Value((), True, bits, 0, "rows")
     return None
@@ -95,11 +99,44 @@ def call(flow: Flow, name: str, args: list[Value], kwargs: dict[str, Value], nod
 
 def reply(flow: Flow, args: list[Value], kwargs: dict[str, Value], node: ast.AST, env: Env) -> Value:
     """An answer from a server."""
-    url = next((t for a in [*args[:2], *filter(None, [kwargs.get("url")])] for t in texts(a) if "/" in t), "")
-    flow.note("url", node, env, url)
+    asked = [*args[:2], *filter(None, [kwargs.get("url")])]
+    urls = next(([*texts(a), *([HOLE] if a.open else [])] for a in asked if any("/" in t for t in texts(a))), [])
+    if not urls:
+        urls = [f"//{address}" for a in asked[:2] for address in _address(a, asked)][:1]
+    url = urls[0] if urls else ""
+    if urls:
+        flow.note("endpoint", node, env, "\n".join(urls))
     bit = flow.facts.add(Source("http", url.replace(HOLE, "*"), env.module.span(node)), produced=True)
     flow.fail(node, env, "implicit", "OSError", Value(data=bit))
     return unknown(*args, *kwargs.values(), shape="reply").since(bit)
+
+
+def _where(flow: Flow, args: list[Value], kwargs: dict[str, Value], node: ast.AST, env: Env) -> None:
+    """Note the address of a database, given as host and port, as a URL or as `host=… port=…`."""
+    place = [kwargs[k] for k in ("host", "port") if k in kwargs]
+    if len(place) == 2:
+        flow.note("endpoint", node, env, f"//{':'.join(map(_only, place))}")
+        return
+    for value in [*args[:1], *filter(None, [kwargs.get("dsn"), kwargs.get("url"), kwargs.get("conninfo")])]:
+        text = _only(value)
+        parts = dict(re.findall(r"\b(host|port)=(\S+)", text))
+        if "host" in parts:
+            flow.note("endpoint", node, env, f"//{parts['host']}:{parts.get('port', HOLE)}")
+        elif "://" in text:
+            flow.note("endpoint", node, env, text)
+
+
+def _address(value: Value, asked: list[Value]) -> list[str]:
+    """`("localhost", 8080)`, given as a pair or as two arguments, as host:port."""
+    pairs = [o.items for o in value.options if isinstance(o, Seq) and len(o.items) == 2]
+    pairs = pairs or ([asked[:2]] if len(asked) == 2 and value is asked[0] else [])
+    return [":".join(_only(v) for v in pair) for pair in pairs]
+
+
+def _only(value: Value) -> str:
+    """The one text or number that a value is, or a hole."""
+    found = [str(o) for o in value.options if isinstance(o, str | int)]
+    return found[0] if len(found) == 1 and not value.open else HOLE
 
 
 def words(value: Value) -> list[str]:
@@ -122,9 +159,15 @@ def _process(flow: Flow, name: str, args: list[Value], kwargs: dict[str, Value],
     found = words(command)
     span = env.module.span(node)
     shown = " ".join(found).replace(HOLE, "*")
+    at = _container(found)
+    items = next((o.items for o in command.options if isinstance(o, Seq)), None)
+    if at is not None and (container := _only(items[at]) if items and at < len(items) else found[at]):
+        flow.note("endpoint", node, env, f"container {container.split(':')[0]}")
     bits = flow.facts.add(Source("command", shown[:200], span), produced=True)
-    for n, (path, how) in enumerate(paths(found, command)):
-        del n
+    for word in found:
+        if word.startswith(("http://", "https://")):
+            flow.note("endpoint", node, env, word)
+    for path, how in paths(found, command):
         bits |= files.touch(flow, known(PathText(path)), how, node, env)
     for value in (command, *([kwargs["input"]] if "input" in kwargs else [])):
         bits |= value.all_data
@@ -132,8 +175,11 @@ def _process(flow: Flow, name: str, args: list[Value], kwargs: dict[str, Value],
         if isinstance(option, Seq):
             for item in option.items:
                 bits |= item.all_data
-    if any(isinstance(f, Access) and f.how is How.RUN for f in flow.facts.of(bits)) or any(
-        isinstance(f, Source) and f.kind == "solution" for f in flow.facts.of(bits)
+    inside = any(t.startswith(files.WORKSPACE) for t in texts(kwargs.get("cwd", known())))
+    if (
+        any(isinstance(f, Access) and f.how is How.RUN for f in flow.facts.of(bits))
+        or any(isinstance(f, Source) and f.kind == "solution" for f in flow.facts.of(bits))
+        or (inside and found and _RUNS_CODE.fullmatch(found[0]))
     ):
         apart = "user" if "user" in kwargs else next((w for w in found if _APART.fullmatch(w)), "")
         flow.note("starts", node, env, apart)
@@ -153,6 +199,20 @@ def _process(flow: Flow, name: str, args: list[Value], kwargs: dict[str, Value],
         if name in ("system", "call", "check_call")
         else out
     )
+
+
+def _container(found: list[str]) -> int | None:
+    """Which word of a docker command names the container."""
+    if not found or found[0].rsplit("/", 1)[-1] not in ("docker", "podman") or len(found) < 3:
+        return None
+    if found[1] == "cp":
+        return next((n for n, w in enumerate(found) if n > 1 and ":" in w), None)
+    if found[1] not in ("exec", "logs", "inspect", "top", "port", "restart", "stop", "start"):
+        return None
+    at = 2
+    while at < len(found) and found[at].startswith("-"):
+        at += 2 if found[at] in ("-u", "--user", "-e", "--env", "-w", "--workdir", "-f", "--format", "--tail") else 1
+    return at if at < len(found) else None
 
 
 def _kind(found: list[str]) -> str:

@@ -124,9 +124,12 @@ class Expressions:
         self.ctx = 0  # the tests under which the present statement runs
         self.frames: list[Frame] = []
         self.failures: list[Failure] = []
+        self.caught: list[Failure] = []  # failures that a handler caught
+        self.cases: list[tuple[Value, Value, Place, int]] = []  # dicts with an `id` and `passed`
         self.outputs: list[Output] = []
         self.events: list[Event] = []
         self.temp = 0  # data that went into temporary files
+        self.foreign = False  # a folder that is not the verifier's own is on the path of imports
         self.uncertain = 0  # branches around that may not be taken
         self.repeats = 0  # loops around whose rounds are not known
         self.cwd = ""  # the folder that relative paths start from, where something has set it
@@ -279,6 +282,8 @@ class Expressions:
                     except (ValueError, TypeError):
                         out.more = True
             out.more |= keys.open
+        if "passed" in out.items and "id" in out.items:
+            self.cases.append((out.items["id"], out.items["passed"], self.place(node, env), self.why()))
         return known(out, origin=Place(env.module, node))
 
     def _BinOp(self, node: ast.BinOp, env: Env) -> Value:
@@ -675,6 +680,10 @@ class Expressions:
         if op in ("is", "is not", "==", "!=") and options and all(o is None or o in ("", b"") for o in options):
             return True
         sized = made.shape in ("size", "count")
+        if made.shape == "listing" and op in ("in", "not in"):
+            return True
+        if made.shape == "extent" and options and op in (">", ">=", "!="):
+            return True  # a text of some length, a file of some bytes
         if op in ("==", "!=") and made.shape == "presence":
             return True
         if sized and options and all(isinstance(o, int) for o in options):

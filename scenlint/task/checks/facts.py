@@ -91,7 +91,9 @@ class Event:
 
     "loads": the submission enters the verifier's process. "starts": it is started as a process (`note` says how it is kept
     apart, "" for not at all). "swallows": a handler that turns a failure into none (`note`: "silence" or "success").
-    "url": where a request goes (`note`).
+    "endpoint": where a request or a `docker exec` goes (`note`: the URLs, or `container NAME`, a line each).
+    "relative": a path that starts from whatever the working directory is (`note`). "moved": one that starts from a folder
+    that was changed to (`note`: the path as written, and as it then is, a line each).
     """
 
     kind: str

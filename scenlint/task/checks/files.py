@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from scenlint.task.checks.flow import Flow
 
 TEMP = f"/tmp/{HOLE}tmp"  # any temporary file's path
+SOLUTION = f"/solution/{HOLE}"  # the submission of a DeepGym task, whose path only the judge knows
+WORKSPACE = "/\ue002"  # the folder that the agent worked in, where the harness names it only when it runs
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +63,18 @@ def touch(flow: Flow, path: Value, how: str, node: ast.AST, env: Env) -> int:
     for text in found:
         if TEMP in text:
             bits |= flow.temp
+        elif text == SOLUTION:
+            bits |= path.all_data
+        elif text == ":memory:":
+            continue
         elif text.strip(HOLE) == "":
             if not is_own(flow, path):
                 bits |= flow.facts.add(Source("file", "", span), produced=True)
         elif not text.startswith(("http://", "https://")):
-            clean = normal(posixpath.join(flow.cwd, text.replace(HOLE, "*")))
+            clean = _clean(flow, text)
+            if not clean.startswith("/") and not text.startswith((WORKSPACE, HOLE)):
+                moved = f"{normal(text)}\n{clean}".replace(HOLE, "*")
+                flow.note("moved", node, env, moved) if flow.cwd else flow.note("relative", node, env, clean)
             if flow.setup.hidden(clean):
                 continue
             if flow.setup.own(clean) or (how != "write" and clean in flow.written):
@@ -75,6 +84,13 @@ def touch(flow: Flow, path: Value, how: str, node: ast.AST, env: Env) -> int:
                 flow.written.add(clean)
             bits |= flow.facts.add(Access(clean, How(how), span), produced=how != "write")
     return bits
+
+
+def _clean(flow: Flow, text: str) -> str:
+    """A path as a check states it: relative to the workspace, or joined to the folder that was changed to."""
+    if text.startswith(WORKSPACE):
+        return normal(text[len(WORKSPACE) :].lstrip("/")).replace(HOLE, "*") or "."
+    return normal(posixpath.join(flow.cwd, text.replace(HOLE, "*")))
 
 
 def read(flow: Flow, path: Value, node: ast.AST, env: Env, shape: str = "text") -> Value:
@@ -144,7 +160,7 @@ def call(flow: Flow, name: str, args: list[Value], kwargs: dict[str, Value], nod
     if name in ("os.path.getsize", "os.stat", "os.lstat", "os.path.getmtime"):
         bits = touch(flow, first, "exists", node, env)
         flow.fail(node, env, "implicit", "OSError", Value(data=bits))
-        return Value((), True, bits, 0, "size" if name.endswith("getsize") else "")
+        return Value((), True, bits, 0, "extent" if name.endswith("getsize") else "")
     if name in ("os.listdir", "os.scandir", "os.walk"):
         return Value((), True, touch(flow, first, "list", node, env), 0, "listing")
     if name in ("glob.glob", "glob.iglob"):

@@ -425,6 +425,10 @@ class Flow(Expressions):
                 self.note("swallows", handler, env, " ".join(sorted(kinds)))
             before = self.ctx
             self.ctx |= self.facts.since(facts) & self.facts.accesses
+            for failure in caught:
+                if failure.kind in ("assert", "fail"):
+                    self.ctx |= failure.why
+            self.caught += caught
             if handler.name:
                 env.names[handler.name] = UNKNOWN
             self.uncertain += 1
@@ -531,7 +535,7 @@ class Flow(Expressions):
         if own is not None and own is not env.module:
             return known(Module(self.load(own)))
         root = name.lstrip(".").split(".")[0]
-        if root not in LIBRARIES and self.setup.agents(root):
+        if root not in LIBRARIES and (self.setup.agents(root) or (self.foreign and self.setup.strangers(root))):
             return self.agent_module(name, node, env)
         return known(Ref(name))
 

@@ -137,7 +137,9 @@ class Growth:
         if isinstance(node, ast.Match):
             parts = [self.block(c.body) for c in node.cases]
             falls = frozenset().union(*(p.falls for p in parts))
-            return Ways(falls, frozenset().union(*(p.returns for p in parts)), frozenset().union(*(p.rounds for p in parts)))
+            return Ways(
+                falls, frozenset().union(*(p.returns for p in parts)), frozenset().union(*(p.rounds for p in parts))
+            )
         if isinstance(node, ast.Return):
             return Ways(frozenset(), self._expression(node.value))
         if isinstance(node, ast.Continue | ast.Break):

@@ -12,9 +12,7 @@ from scenlint.task.checks.facts import Event
 _BROAD = frozenset(["", "Exception", "BaseException", "AssertionError"])
 # Errors that say that the agent's work can't be read; a timeout, say, may be what a right program runs into.
 _READING = _BROAD | frozenset(
-    """ValueError JSONDecodeError KeyError TypeError IndexError LookupError OSError IOError FileNotFoundError AttributeError
-    UnicodeDecodeError UnicodeError YAMLError ParseError Error TOMLDecodeError ImportError ModuleNotFoundError SyntaxError
-    SolutionError NotADirectoryError IsADirectoryError PermissionError EOFError ArithmeticError ZeroDivisionError""".split()
+    ["ValueError", "JSONDecodeError", "KeyError", "TypeError", "IndexError", "LookupError", "OSError", "IOError", "FileNotFoundError", "AttributeError", "UnicodeDecodeError", "UnicodeError", "YAMLError", "ParseError", "Error", "TOMLDecodeError", "ImportError", "ModuleNotFoundError", "SyntaxError", "SolutionError", "NotADirectoryError", "IsADirectoryError", "PermissionError", "EOFError", "ArithmeticError", "ZeroDivisionError"]
 )
 _QUIET = (
     "print",
@@ -31,7 +29,7 @@ _QUIET = (
     "flush",
 )
 _WORDS = frozenset(["pass", "passed", "ok", "success", "correct", "valid"])
-_MARKS = frozenset("errors failures failed problems missing issues mismatches bad wrong violations errs fails".split())
+_MARKS = frozenset(["errors", "failures", "failed", "problems", "missing", "issues", "mismatches", "bad", "wrong", "violations", "errs", "fails"])
 
 
 @dataclass(frozen=True)
@@ -108,9 +106,12 @@ def _success(handler: ast.ExceptHandler, module: PyModule) -> ast.stmt | None:
             return last
         if name.rsplit(".", 1)[-1].startswith("check") and len(given) >= 3 and _is_true(given[2]):
             return last
-    if isinstance(last, ast.Assign) and _is_true(last.value):
+    if isinstance(last, ast.Assign):
         targets = [ast.unparse(t).rsplit(".", 1)[-1].lower() for t in last.targets]
-        return last if any(w in t.split("_") for t in targets for w in _WORDS) else None
+        if _is_true(last.value):
+            return last if any(w in t.split("_") for t in targets for w in _WORDS) else None
+        scored = any(t in ("score", "reward", "verdict") for t in targets)
+        return last if scored and _is_right(last.value, False) else None
     if isinstance(last, ast.AugAssign) and isinstance(last.op, ast.Add):
         return (
             last

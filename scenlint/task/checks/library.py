@@ -23,12 +23,13 @@ from scenlint.source.pyvalue import (
     plain,
     replace_shape,
     text_of,
+    texts,
     truth,
     unknown,
 )
 from scenlint.task.checks import commands, files, methods
 from scenlint.task.checks.facts import Asked, Judged, Output, Source
-from scenlint.task.checks.model import Name
+from scenlint.task.checks.model import Key, Name
 
 if TYPE_CHECKING:
     from scenlint.task.checks.expressions import Env
@@ -130,7 +131,7 @@ _FIELDS = {
     ("process", "returncode"): "code", ("process", "stdout"): "text", ("process", "stderr"): "text",
     ("reply", "status_code"): "status", ("reply", "status"): "status", ("reply", "ok"): "status",
     ("reply", "text"): "text", ("reply", "content"): "text",
-    ("", "st_size"): "size", ("", "columns"): "rows", ("", "size"): "size", ("", "stdout"): "text", ("", "stderr"): "text",
+    ("", "st_size"): "extent", ("", "columns"): "rows", ("", "size"): "size", ("", "stdout"): "text", ("", "stderr"): "text",
     ("json", "columns"): "rows",
 }  # fmt: skip
 _CONSTANTS: dict[str, Any] = {
@@ -164,7 +165,7 @@ def _len(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Val
             sizes.append(len(option.items))
         elif isinstance(option, str | bytes) and HOLE not in str(option):
             sizes.append(len(option))
-    base = unknown(value, shape="size")
+    base = unknown(value, shape="extent" if value.shape == "text" else "size")
     if value.open or len(sizes) < len(value.options) or not sizes:
         return base
     return replace(base, options=tuple(dict.fromkeys(sizes)), open=False)
@@ -193,6 +194,9 @@ def _truths(every: bool) -> Callable[..., Value]:
         decided = [flow.decide(i, node, env) for i in items or ([flow.element_of(value)] if more else [])]
         out = replace(unknown(value, *decided), shape="judged")
         found = [truth(d) for d in decided]
+        if maybe(value) and not every:
+            asked = flow.facts.add(Asked(env.module.span(node)), basis=out.data) if flow.produced(out) and not out.why else 0
+            return out.since(0, asked)
         if every is False and True in found and not out.why:
             return replace(out, options=(True,), open=False)
         if not more and None not in found and not out.why:
@@ -211,6 +215,9 @@ def _bool(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Va
 def _isinstance(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Value:
     out = unknown(*args[:1], shape="judged")
     if args and flow.produced(args[0]):
+        containers = {o.name for a in args[1:2] for o in a.options if isinstance(o, Ref)} <= {"dict", "list", "str", "bytes"}
+        if containers and not any(isinstance(f, Key) for f in flow.facts.of(args[0].all_data)):
+            return out.since(0, flow.facts.add(Asked(env.module.span(node)), basis=out.data))
         return out.since(0, flow.facts.add(Judged(env.module.span(node)), basis=out.data))
     return out
 
@@ -420,7 +427,9 @@ def _open_module(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env
     last = args[-1] if args else UNKNOWN
     bits = files.touch(flow, last, "run", node, env) if args else 0
     names = [o for o in (args[0].options if args else ()) if isinstance(o, str)]
-    if not bits and len(args) == 1 and names and not any(flow.setup.agents(n.split(".")[0]) for n in names):
+    roots = {n.split(".")[0] for n in names}
+    theirs = any(flow.setup.agents(r) or (flow.foreign and flow.setup.strangers(r)) for r in roots)
+    if not bits and len(args) == 1 and names and not theirs:
         return unknown(*args)
     if bits & flow.facts.produced or not files.is_own(flow, last):
         flow.note("loads", node, env)
@@ -440,6 +449,22 @@ def _exec(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Va
                     option.more = True
                     option.data |= args[0].all_data
     return unknown(*args, shape="opaque")
+
+
+def _solution(shape: str) -> Callable[..., Value]:
+    """The helpers of `deepgym_solution`: the submission runs elsewhere, what it returns comes back as data."""
+
+    def helper(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Value:
+        bit = flow.facts.add(Source("solution", "", env.module.span(node)), produced=True)
+        flow.fail(node, env, "implicit", "SolutionError", Value(data=bit))
+        return Value((), True, bit, 0, shape)
+
+    return helper
+
+
+def _search_path(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Value:
+    flow.foreign |= bool(args) and any(t and not flow.setup.own(t) for t in texts(args[-1]) if HOLE not in t)
+    return known(None)
 
 
 def _same_module(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Value:
@@ -532,7 +557,10 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "copy.deepcopy": _deepcopy, "copy.copy": _deepcopy, "typing.cast": _cast, "cast": _cast, "functools.partial": _partial,
     "importlib.util.spec_from_file_location": _open_module, "importlib.machinery.SourceFileLoader": _open_module,
     "importlib.import_module": _open_module, "__import__": _open_module, "runpy.run_path": _open_module,
-    "exec": _exec, "eval": _exec, "importlib.util.module_from_spec": _same_module, "runpy.run_module": _open_module,
+    "deepgym_solution.load_solution": _solution("agent"), "deepgym_solution.load_files": _solution("agent"),
+    "deepgym_solution.run_solution": _solution("process"), "deepgym_solution.read_output": _solution("text"),
+    "deepgym_solution.read_output_bytes": _solution("text"), "deepgym_solution.solution_source": _solution("text"),
+    "deepgym_solution.solution_namespace": _solution("json"), "sys.path.insert": _search_path, "sys.path.append": _search_path, "exec": _exec, "eval": _exec, "importlib.util.module_from_spec": _same_module, "runpy.run_module": _open_module,
     "os.path.join": _join_path, "pathlib.Path": _path, "pathlib.PurePath": _path, "pathlib.PurePosixPath": _path,
     "pathlib.PosixPath": _path, "os.fspath": _str,
     **dict.fromkeys(_NUMPY_CLOSE, _close),

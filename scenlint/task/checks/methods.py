@@ -216,6 +216,8 @@ def _produced(
         return library.opaque(flow, value, args, kwargs, node, env)
     if name in ("wait", "poll"):
         return unknown(value, shape="code" if value.shape == "process" else "")
+    if name == "connect" and value.shape == "reply":
+        return commands.reply(flow, args, kwargs, node, env)
     if name in ("kill", "terminate", "close", "append", "add", "send", "sendall", "sendline", "commit", "flush"):
         return known(None)
     return replace(here, shape="opaque")

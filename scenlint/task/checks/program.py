@@ -223,6 +223,7 @@ class Setup:
     own: Callable[[str], bool] = lambda path: False  # the verifier's own files
     hidden: Callable[[str], bool] = lambda path: False  # the verdict and logs: nobody's business
     agents: Callable[[str], bool] = lambda name: False  # import names of the agent's modules
+    strangers: Callable[[str], bool] = lambda name: False  # the agent's where its folder is on the path
     environment: dict[str, Value] = field(default_factory=dict)
     arguments: tuple[Value, ...] = ()  # sys.argv[1:]
     helpers: dict[str, Callable[..., Value]] = field(default_factory=dict)

@@ -5,21 +5,23 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from scenlint.source.python import PyModule
+from scenlint.source.python import Function, PyModule
 from scenlint.source.pyvalue import HOLE, Map, PathText, Value, known, texts, truth
 from scenlint.source.shell import Command, last_status
 from scenlint.source.text import Span
 from scenlint.task.checks.expressions import Env, Func
 from scenlint.task.checks.facts import Event, Failure, Judged, Output, Place, Source, Step
+from scenlint.task.checks.files import SOLUTION
 from scenlint.task.checks.flow import Flow
 from scenlint.task.checks.model import Check, Dialect
 from scenlint.task.checks.program import Setup
 from scenlint.task.checks.runner import Entry
-from scenlint.task.checks.tests import existence_only, fill
+from scenlint.task.checks.tests import NEUTRAL, existence_only, fill
 
 _POINT = re.compile(rf"\s*\[(PASS|FAIL|{HOLE})\]\s*\(([\d.]+|{HOLE})\s*pts?\)\s*(.*)", re.DOTALL)
+_BODY = "<verifier>"
 _UNIT = re.compile(r"_*(?:test|check|criterion|verify|validate|assert|rule|case)_?\w+")
 
 
@@ -57,7 +59,8 @@ def checks(entry: Entry, setup: Setup) -> tuple[list[Check], list[Event]]:
     flow.cwd = entry.cwd
     if entry.kind == "assertions":
         return list(_assertions(flow, entry)), flow.events
-    flow.run(flow.load, entry.module) if entry.kind == "judge" else flow.run(_main, flow, entry.module)
+    if entry.kind != "judge":
+        flow.run(_main, flow, entry.module)
     part = {"points": _points, "judge": _judge}.get(entry.kind, _script)
     return list(part(flow, entry)), flow.events
 
@@ -148,7 +151,17 @@ def _flat(origin: object, depth: int = 6) -> Iterator[Place]:
 
 
 # -- expressions that all have to hold
-_CONTEXT = ("output", "outcome", "transcript", "tool_calls", "tool_events", "events", "errors", "duration_ms", "command_invocations")
+_CONTEXT = (
+    "output",
+    "outcome",
+    "transcript",
+    "tool_calls",
+    "tool_events",
+    "events",
+    "errors",
+    "duration_ms",
+    "command_invocations",
+)
 
 
 def _assertions(flow: Script, entry: Entry) -> Iterator[Check]:
@@ -182,6 +195,9 @@ def _script(flow: Script, entry: Entry) -> Iterator[Check]:
             continue
         value = failure.value or known(None)
         _add(flow, sinks, failure.place, failure.why, value, failure.stack, failure)
+    for failure in flow.caught:  # an assertion whose failure a handler notes down
+        if failure.kind in ("assert", "fail"):
+            _add(flow, sinks, failure.place, failure.why, failure.value or known(None), failure.stack, failure)
     captured = entry.command is not None and (
         entry.command.in_substitution or bool(entry.command.redirects) or entry.command.pipeline is not None
     )
@@ -192,7 +208,7 @@ def _script(flow: Script, entry: Entry) -> Iterator[Check]:
                 why |= flow.facts.add(Judged(output.place.span), basis=value.all_data)
             failure = Failure(output.place, "assert", "", why, value.all_data, value)
             _add(flow, sinks, output.place, why, value, output.stack, failure)
-    for sink in sinks.values():
+    for sink in _single(flow, list(sinks.values())):
         check = Check(
             sink.label,
             sink.label,
@@ -207,6 +223,21 @@ def _script(flow: Script, entry: Entry) -> Iterator[Check]:
         yield check
     if not sinks:
         yield from _silent(flow, entry, captured)
+
+
+def _single(flow: Script, sinks: list[_Sink]) -> list[_Sink]:
+    """The sinks without the exit or reward that only sums up what assertions have decided one by one."""
+
+    def compared(sink: _Sink) -> int:
+        return flow.facts.whole(sink.mask) & flow.facts.comparisons
+
+    def sums_up(sink: _Sink) -> bool:
+        return all(f.kind == "exit" or not f.exception for f in sink.failures)
+
+    apart = 0
+    for sink in sinks:
+        apart |= 0 if sums_up(sink) else compared(sink)
+    return [s for s in sinks if not sums_up(s) or not compared(s) or compared(s) & ~apart]
 
 
 def _silent(flow: Script, entry: Entry, captured: bool) -> Iterator[Check]:
@@ -324,18 +355,11 @@ def _message(place: Place) -> str:
 # -- DeepGym
 def _judge(flow: Script, entry: Entry) -> Iterator[Check]:
     module = entry.module
-    solution = _solution(flow, module)
-    before = len(flow.returns)
-    flow.facts.touched, flow.ctx = 0, 0
-    env = flow.modules.get(module)
     verify = module.functions.get("verify")
-    if env is None:
-        return
-    if verify is not None:
-        flow.run(flow.enter, Func(verify, env), [solution], {}, verify, env)
+    flow.run(_run_judge, flow, entry, verify)
     facts = flow.facts
     mask = facts.touched
-    values = [(value, why) for func, value, _, why, _ in flow.returns[before:] if func.node is verify]
+    values = [(value, why) for func, value, _, why, _ in flow.returns if func.node.name in ("verify", _BODY)]  # type: ignore[union-attr]
     why = 0
     for value, test in values:
         why |= test | value.all_why
@@ -343,19 +367,55 @@ def _judge(flow: Script, entry: Entry) -> Iterator[Check]:
             if isinstance(option, Map):
                 for name in ("score", "passed"):
                     why |= option.items[name].all_why if name in option.items else 0
+    blind = any(f.exception not in NEUTRAL for f in flow.failures if f.kind == "implicit")
+    shallow = flow.complete and not blind and not why & facts.content and bool(why & facts.presence)
+    found = list(_cases(flow, shallow))
+    if found:
+        yield from found
+        return
     doc = module.docstring(verify) if verify else module.docstring(module.tree)
-    check = Check(
-        "verify", doc[0] if doc else "verify", module.head(verify) if verify else module.fragment.span(0, 0), module.fragment,
-        Dialect.CASE, node=verify, complete=flow.complete,
-    )  # fmt: skip
+    span = module.head(verify) if verify else module.fragment.span(0, 0)
+    label = doc[0] if doc else "verify"
+    check = Check("verify", label, span, module.fragment, Dialect.CASE, node=verify, complete=flow.complete)
     fill(check, facts, mask)
-    check.existence_only = bool(
-        flow.complete and values and not why & facts.content and why & facts.presence
-        and not any(f.exception not in ("OSError", "ImportError") for f in flow.failures if f.kind == "implicit")
-    )  # fmt: skip
+    check.existence_only = bool(values) and shallow
     yield check
 
 
-def _solution(flow: Flow, module: PyModule) -> Value:
+def _run_judge(flow: Script, entry: Entry, verify: Function | None) -> None:
+    """Run a judge in the shape it has: a function, the body of one, or a script."""
+    module = entry.module
     bit = flow.facts.add(Source("solution", "", module.fragment.span(0, 0)), produced=True)
-    return Value((PathText(f"/solution/{HOLE}"),), False, bit)
+    solution = Value((PathText(SOLUTION),), False, bit)
+    if entry.grader.kind == "script":
+        flow.setup = replace(flow.setup, arguments=(solution,))
+        flow.load(module, main=True)
+    elif verify is not None and entry.grader.kind != "body":
+        env = flow.load(module)
+        flow.facts.touched = 0
+        flow.enter(Func(verify, env), [solution], {}, verify, env)
+    else:
+        env = flow.modules[module] = Env(module, {"solution_path": solution, "__file__": known(flow.setup.home(module))})
+        arguments = ast.arguments([], [], None, [], [], None, [])
+        body = ast.FunctionDef(_BODY, arguments, module.tree.body or [ast.Pass()], [], None, None, lineno=1, col_offset=0)
+        flow.enter(Func(body, env), [], {}, module.tree, env)
+
+
+def _cases(flow: Script, shallow: bool) -> Iterator[Check]:
+    """One check for every case that the judge reports by a name of its own."""
+    sinks: dict[str, _Sink] = {}
+    for name, passed, place, why in flow.cases:
+        for text in texts(name):
+            label = text.replace(HOLE, "*")
+            sink = sinks.setdefault(label, _Sink(label, place.span, place.module, place.node))
+            mask = why | passed.all_why
+            sink.mask |= mask | passed.all_data
+            sink.why |= mask
+            sink.can_fail |= truth(passed) is not True
+    for sink in sinks.values():
+        check = Check(sink.label, sink.label, sink.span, sink.module.fragment, Dialect.CASE, node=sink.node)
+        check.complete, check.can_fail = flow.complete, sink.can_fail
+        fill(check, flow.facts, sink.mask)
+        alone = not sink.why & flow.facts.content and bool(sink.why & flow.facts.presence)
+        check.existence_only = flow.complete and shallow and alone
+        yield check

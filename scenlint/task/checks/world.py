@@ -9,14 +9,13 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from scenlint.source.pyvalue import PathText, known
+from scenlint.task.checks.files import WORKSPACE
 from scenlint.task.checks.program import LIBRARIES, Setup, modules
 from scenlint.task.checks.runner import home
 from scenlint.task.model import Contract, Isolation
 
 if TYPE_CHECKING:
     from scenlint.task.model import Task, Verifier
-
-_STDLIB_LIKE = re.compile(r"_.*|__.*")
 
 
 def setup(task: Task, verifier: Verifier) -> Setup:
@@ -28,6 +27,8 @@ def setup(task: Task, verifier: Verifier) -> Setup:
     out.own = lambda path: path.startswith((mine, "/verifier/")) or path + "/" in (mine, "/verifier/")
     out.hidden = lambda path: path.startswith(hidden)
     out.agents = _agent_names(task)
+    installed = _installed(task)
+    out.strangers = lambda name: _is_foreign(name) and not installed(name)
     out.environment = {
         k: known(v.value) for k, v in verifier.env.items() if isinstance(v.value, str) and "$" not in v.value
     }
@@ -35,23 +36,46 @@ def setup(task: Task, verifier: Verifier) -> Setup:
         for name in ("TEST_DIR", "TESTS_DIR", "T_BENCH_TEST_DIR"):
             out.environment.setdefault(name, known(verifier.mount))
     if verifier.contract is Contract.EXIT_STATUS and verifier.isolation is Isolation.HOST:
-        out.environment["WAZA_WORKSPACE_DIR"] = known(PathText("."))
+        out.environment["WAZA_WORKSPACE_DIR"] = known(PathText(WORKSPACE))
     return out
 
 
 def _agent_names(task: Task) -> Callable[[str], bool]:
-
+    """Which import names are the agent's modules: shipped to it, or named in the brief as a file, folder or module."""
     texts = [b.prose.text for b in task.briefs]
-    names = set(task.environment.files) if task.environment else set()
-    shipped = {PurePosixPath(n).stem for n in names if n.endswith(".py")}
-    shipped |= {part for n in names if n.endswith(".py") for part in PurePosixPath(n).parts[:-1]}
+    files = task.environment.files if task.environment else []
+    shipped = {PurePosixPath(n).stem for n in files if n.endswith(".py")}
+    shipped |= {part for n in files if n.endswith(".py") for part in PurePosixPath(n).parts[:-1]}
 
     def agents(name: str) -> bool:
-        if name in sys.stdlib_module_names or name in LIBRARIES or not name.isidentifier():
+        if not _is_foreign(name):
             return False
-        if name in shipped:
-            return True
-        word = re.compile(rf"(?<![\w.]){re.escape(name)}(?:\.py\b|\b(?!\.\w))")
-        return any(word.search(t) for t in texts)
+        word = re.escape(name)
+        said = re.compile(
+            rf"(?<![\w.]){word}\.py\b|(?<!etc)(?<!lib)(?<!var)(?<!share)[/`]{word}/|/(?:app|workspace|src|repo|code)/{word}\b|"
+            rf"\b(?:import|from) {word}\b|(?:module|package|library)(?: is)?(?: named| called)? [`'\"]?{word}\b|"
+            rf"[`'\"]{word}[`'\"]? (?:python )?(?:module|package|library)",
+            re.IGNORECASE,
+        )
+        return name in shipped or any(said.search(t) for t in texts)
 
     return agents
+
+
+def _installed(task: Task) -> Callable[[str], bool]:
+    """Which import names some build step or script installs."""
+    texts = [b.fragment.text for b in task.environment.builds] if task.environment else []
+    texts += [f.text for f in task.verifier.files if f.language in ("shell", "text")] if task.verifier else []
+    lines = [
+        line for t in texts for line in t.splitlines() if re.search(r"\b(?:pip3?|uvx?|apt(?:-get)?|conda)\b|==", line)
+    ]
+
+    def installed(name: str) -> bool:
+        word = re.compile(rf"(?<![\w/]){re.escape(name).replace('_', '[-_]')}(?![\w/])", re.IGNORECASE)
+        return any(word.search(line) for line in lines)
+
+    return installed
+
+
+def _is_foreign(name: str) -> bool:
+    return name.isidentifier() and name not in sys.stdlib_module_names and name not in LIBRARIES

@@ -181,6 +181,8 @@ def url_problem(url: str) -> str:
     if re.search(r"#(?:.*&)?(?:sha\d+|md5)=[0-9a-f]{16,}", url) or UNKNOWN in url:
         return ""
     address = url.partition("://")[2].partition("/")[2].partition("#")[0]
-    if re.search(r"\d[._]\d|(?<![0-9a-f])[0-9a-f]{7,64}(?![0-9a-f])|[-_/@=]v?\d+[-_./]|/(?:tags|releases/download)/", address):
+    if re.search(
+        r"\d[._]\d|(?<![0-9a-f])[0-9a-f]{7,64}(?![0-9a-f])|[-_/@=]v?\d+[-_./]|/(?:tags|releases/download)/", address
+    ):
         return ""
     return "names no version and no hash"

@@ -151,7 +151,7 @@ def _go(_: str, args: Sequence[Arg]) -> Iterator[Install]:
 
 def _conda(program: str, args: Sequence[Arg]) -> Iterator[Install]:
     parsed = parse_options(args, "-c --channel -n --name -p --prefix -f --file --solver -r")
-    words = parsed.rest
+    words = parsed.rest[1:] if parsed.rest and parsed.rest[0].text == "env" else parsed.rest
     if not words or words[0].text not in ("install", "create", "update"):
         return
     offline = parsed.has("--offline")

@@ -9,15 +9,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scenlint.source.shell import Command, Word, parse
+from scenlint.source.shell import Command, parse
+from scenlint.task.verdict_flow.conditions import test_outcome
 from scenlint.task.verdict_flow.roles import Purpose, purpose
+from scenlint.task.verdict_flow.statuses import asked
 from scenlint.task.verdict_flow.values import EMPTY, State, Status, Trap, Value
 
 if TYPE_CHECKING:
-    from scenlint.task.verdict_flow.interpret import Interpreter
+    from scenlint.task.verdict_flow.commands import Commands
 
-Builtin = Callable[["Interpreter", Command, State, str, "Value | None"], "list[State] | None"]
-_LETTERS = {"e": "errexit", "o": ""}
+Builtin = Callable[["Commands", Command, State, str, "Value | None"], "list[State] | None"]
 
 
 def _done(state: State, command: Command, what: Purpose = Purpose.OUTPUT) -> list[State]:
@@ -25,7 +26,7 @@ def _done(state: State, command: Command, what: Purpose = Purpose.OUTPUT) -> lis
     return [state]
 
 
-def _echo(run: Interpreter, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
+def _echo(run: Commands, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
     words = command.words[1:]
     end, escapes = "\n", False
     while words and re.fullmatch(r"-[neE]+", words[0].raw):
@@ -38,7 +39,7 @@ def _echo(run: Interpreter, command: Command, state: State, out: str, feed: Valu
 
 
 def _print(
-    run: Interpreter, command: Command, state: State, out: str, values: list[Value], end: str, gap: str, escapes: bool
+    run: Commands, command: Command, state: State, out: str, values: list[Value], end: str, gap: str, escapes: bool
 ) -> None:
     if all(v.text is not None for v in values):
         text = gap.join(v.text or "" for v in values)
@@ -57,7 +58,7 @@ def _unescaped(text: str) -> str:
         return text
 
 
-def _printf(run: Interpreter, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
+def _printf(run: Commands, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
     words = [w for w in command.words[1:] if w.raw != "--"]
     if words and words[0].raw == "-v" and len(words) > 2:
         state.variables[words[1].raw] = run.value(words[-1], state, command) if len(words) == 4 else Value()
@@ -80,7 +81,7 @@ def _printf(run: Interpreter, command: Command, state: State, out: str, feed: Va
     return _done(state, command)
 
 
-def _cat(run: Interpreter, command: Command, state: State, out: str, feed: Value | None) -> list[State] | None:
+def _cat(run: Commands, command: Command, state: State, out: str, feed: Value | None) -> list[State] | None:
     files = [w for w in command.words[1:] if not w.is_option]
     made = frozenset(p for p in state.files if not p.startswith("\0"))
     if not files or files[0].raw == "-":
@@ -95,7 +96,7 @@ def _cat(run: Interpreter, command: Command, state: State, out: str, feed: Value
     return [run.program(command, state, out, what)]
 
 
-def _tee(run: Interpreter, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
+def _tee(run: Commands, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
     value = feed or Value(purpose=Purpose.OPEN, source=command)
     append = any(w.raw in ("-a", "--append") for w in command.words[1:])
     for word in command.words[1:]:
@@ -107,7 +108,7 @@ def _tee(run: Interpreter, command: Command, state: State, out: str, feed: Value
     return _done(state, command)
 
 
-def _rm(run: Interpreter, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
+def _rm(run: Commands, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
     from fnmatch import fnmatchcase
 
     for word in command.words[1:]:
@@ -123,7 +124,7 @@ def _rm(run: Interpreter, command: Command, state: State, out: str, feed: Value 
     return _done(state, command, Purpose.SETUP)
 
 
-def _copy(run: Interpreter, command: Command, state: State, out: str, feed: Value | None) -> list[State] | None:
+def _copy(run: Commands, command: Command, state: State, out: str, feed: Value | None) -> list[State] | None:
     words = [w for w in command.words[1:] if not w.is_option]
     if len(words) != 2:
         return None
@@ -142,32 +143,32 @@ def _copy(run: Interpreter, command: Command, state: State, out: str, feed: Valu
     return [state]
 
 
-def _touch(run: Interpreter, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
+def _touch(run: Commands, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
     for word in command.words[1:]:
         if not word.is_option:
             state.files.setdefault(run.path(word, state, command), Value("", source=command))
     return _done(state, command)
 
 
-def _test(run: Interpreter, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
-    state.status = run.test(command, state)
+def _test(run: Commands, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
+    state.status = test_outcome(run, command, state)
     if state.status.ok is None and state.status.command is command and state.status.purpose is Purpose.CHECK:
         state.checks |= {command}
     return [state]
 
 
-def _exit(run: Interpreter, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
+def _exit(run: Commands, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
     words = command.words[1:]
     if words:
         state.status = _status(run, run.value(words[0], state, command), command, state)
     elif state.status.mask is not None or state.status.ok is None:
-        state.status = run.asked(state, state.status, command)
+        state.status = asked(state, state.status)
     state.signal = "return" if command.program == "return" else "exit"
     state.ended_by = command
     return [state]
 
 
-def _status(run: Interpreter, value: Value, command: Command, state: State) -> Status:
+def _status(run: Commands, value: Value, command: Command, state: State) -> Status:
     if value.status is not None:
         return value.status
     if value.text is not None:
@@ -175,12 +176,12 @@ def _status(run: Interpreter, value: Value, command: Command, state: State) -> S
     return Status(None, command, value.purpose, (*run.frames, id(command)))
 
 
-def _jump(run: Interpreter, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
+def _jump(run: Commands, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
     state.signal = command.program or ""
     return [state]
 
 
-def _set(run: Interpreter, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
+def _set(run: Commands, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
     words = [w.pattern for w in command.words[1:]]
     for n, word in enumerate(words):
         if word[:1] not in ("-", "+") or word == "--":
@@ -196,7 +197,7 @@ def _set(run: Interpreter, command: Command, state: State, out: str, feed: Value
     return _done(state, command)
 
 
-def _trap(run: Interpreter, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
+def _trap(run: Commands, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
     signals = {w.pattern.upper().removeprefix("SIG") for w in command.words[2:]}
     trap = None if len(command.words) > 1 and command.words[1].pattern in ("-", "") else Trap(command)
     if signals & {"EXIT", "0"}:
@@ -206,7 +207,7 @@ def _trap(run: Interpreter, command: Command, state: State, out: str, feed: Valu
     return _done(state, command)
 
 
-def _cd(run: Interpreter, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
+def _cd(run: Commands, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
     words = [w for w in command.words[1:] if not w.is_option]
     path = run.path(words[0], state, command) if words else None
     state.cwd = path if path and path.startswith("/") and "*" not in path else None
@@ -214,7 +215,7 @@ def _cd(run: Interpreter, command: Command, state: State, out: str, feed: Value 
     return [state]
 
 
-def _run_shell(run: Interpreter, command: Command, state: State, out: str, feed: Value | None) -> list[State] | None:
+def _run_shell(run: Commands, command: Command, state: State, out: str, feed: Value | None) -> list[State] | None:
     """`bash script`, `source script`, `bash -c …`, `eval …`, `./script` where the code is at hand."""
     sourced = command.program in ("source", ".", "eval")
     code = command.inline or (command.heredoc if command.heredoc and command.heredoc.language == "shell" else None)
@@ -225,17 +226,21 @@ def _run_shell(run: Interpreter, command: Command, state: State, out: str, feed:
     return run.script(command, code, state, out, own=not sourced)
 
 
-def _exec(run: Interpreter, command: Command, state: State, out: str, feed: Value | None) -> list[State] | None:
+def _exec(run: Commands, command: Command, state: State, out: str, feed: Value | None) -> list[State] | None:
     # A bare `exec > file` redirects the rest of the script: a log, as far as any script shows.
     return _done(state, command) if len(command.argv) == 1 else None
 
 
-def _false(run: Interpreter, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
+def _true(run: Commands, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
+    return _done(state, command)
+
+
+def _false(run: Commands, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
     state.status = Status(False, command)
     return [state]
 
 
-def _read(run: Interpreter, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
+def _read(run: Commands, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
     for word in command.words[1:]:
         if re.fullmatch(r"[A-Za-z_]\w*", word.raw):
             state.variables[word.raw] = Value(purpose=feed.purpose if feed else Purpose.OPEN)
@@ -243,7 +248,7 @@ def _read(run: Interpreter, command: Command, state: State, out: str, feed: Valu
     return [state]
 
 
-def _arithmetic(run: Interpreter, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
+def _arithmetic(run: Commands, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
     """`((n++))`, `let n+=1`: what it changes is unknown from then on, and hangs on the decisions so far."""
     raw = " ".join(w.raw for w in command.words[1:])
     changed = re.findall(
@@ -256,21 +261,17 @@ def _arithmetic(run: Interpreter, command: Command, state: State, out: str, feed
     return _done(state, command)
 
 
-def _unset(run: Interpreter, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
+def _unset(run: Commands, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
     for word in command.words[1:]:
         state.variables.pop(word.raw, None)
     return _done(state, command)
 
 
-def _wait(run: Interpreter, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
+def _wait(run: Commands, command: Command, state: State, out: str, feed: Value | None) -> list[State]:
     if len(command.words) == 1:
         return _done(state, command)
     state.status = Status(None, command, Purpose.CHECK, (*run.frames, id(command)))
     return [state]
-
-
-def shell_words(words: list[Word]) -> str:
-    return " ".join(w.pattern for w in words)
 
 
 BUILTINS: dict[str, Builtin] = {
@@ -302,6 +303,8 @@ BUILTINS: dict[str, Builtin] = {
     "sh": _run_shell,
     "zsh": _run_shell,
     "exec": _exec,
+    ":": _true,
+    "true": _true,
     "false": _false,
     "read": _read,
     "unset": _unset,

@@ -7,29 +7,30 @@ from typing import TYPE_CHECKING
 
 from scenlint.source.shell import Command, Word
 from scenlint.task.verdict_flow.roles import Purpose, purpose
+from scenlint.task.verdict_flow.statuses import asked, turned
 from scenlint.task.verdict_flow.values import State, Status, Value
 
 if TYPE_CHECKING:
-    from scenlint.task.verdict_flow.interpret import Interpreter
+    from scenlint.task.verdict_flow.commands import Commands
 
 _NUMERIC = {"-eq": "==", "-ne": "!=", "-gt": ">", "-lt": "<", "-ge": ">=", "-le": "<="}
 _MIRRORED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 
 
-def test_outcome(run: Interpreter, command: Command, state: State) -> Status:
+def test_outcome(run: Commands, command: Command, state: State) -> Status:
     words = [w for w in command.words[1:] if w.raw not in ("]", "]]", "))")]
-    turned = False
+    inverted = False
     while words and words[0].raw == "!":
-        words, turned = words[1:], not turned
+        words, inverted = words[1:], not inverted
     outcome = None if any(w.raw in ("&&", "||", "-a", "-o") for w in words) else _simple(run, command, words, state)
     if isinstance(outcome, bool):
-        return Status(outcome != turned, command)
+        return Status(outcome != inverted, command)
     if isinstance(outcome, Status):
-        return run.turned(State(status=outcome)).status if turned else outcome
+        return turned(State(status=outcome)).status if inverted else outcome
     return Status(None, command, _purpose(run, command, words, state), (*run.frames, id(command)))
 
 
-def _purpose(run: Interpreter, command: Command, words: list[Word], state: State) -> Purpose:
+def _purpose(run: Commands, command: Command, words: list[Word], state: State) -> Purpose:
     values = [run.value(w, state, command) for w in words]
     kinds = [v.status.purpose if v.status else v.purpose for v in values if v.text is None]
     if Purpose.CHECK in kinds:
@@ -39,7 +40,7 @@ def _purpose(run: Interpreter, command: Command, words: list[Word], state: State
     return purpose(command, run.setting)
 
 
-def _simple(run: Interpreter, command: Command, words: list[Word], state: State) -> bool | Status | None:
+def _simple(run: Commands, command: Command, words: list[Word], state: State) -> bool | Status | None:
     """True or False where the test is decided, a Status where it is that of another command."""
     if len(words) == 3:
         left, operator, right = words
@@ -69,17 +70,17 @@ def _simple(run: Interpreter, command: Command, words: list[Word], state: State)
     return None
 
 
-def _operand(run: Interpreter, command: Command, word: Word, state: State) -> Value:
+def _operand(run: Commands, command: Command, word: Word, state: State) -> Value:
     if command.name == "((" and re.fullmatch(r"[A-Za-z_]\w*", word.raw):
         return run.variable(word.raw, state)
     return run.value(word, state, command)
 
 
 def _of_status(
-    run: Interpreter, status: Status, op: str, other: Value, state: State, command: Command
+    run: Commands, status: Status, op: str, other: Value, state: State, command: Command
 ) -> bool | Status | None:
     """A comparison of a status with a number."""
-    status = run.asked(state, status, command)
+    status = asked(state, status)
     zero = other.text is not None and other.text.strip() == "0"
     if not zero or op not in ("==", "=", "!=", ">", "<="):
         # `-eq 5` or `-le 1` splits the failures, which are one outcome here.
@@ -88,9 +89,9 @@ def _of_status(
         return (
             Status(True, status.command, status.purpose, mask=status.mask)
             if op in ("==", "=", "<=")
-            else run.turned(State(status=Status(True, status.command, status.purpose, mask=status.mask))).status
+            else turned(State(status=Status(True, status.command, status.purpose, mask=status.mask))).status
         )
-    return status if op in ("==", "=", "<=") else run.turned(State(status=status)).status
+    return status if op in ("==", "=", "<=") else turned(State(status=status)).status
 
 
 def _compare(left: str | None, op: str, right: str | None) -> bool | None:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from scenlint.source.pyvalue import constants
 from scenlint.source.shell import Command
 from scenlint.source.text import Fragment
 from scenlint.task.checks.facts import Failure, Output, Place
@@ -16,11 +15,12 @@ from scenlint.task.checks.model import Access, How
 from scenlint.task.checks.runner import RUNNERS
 from scenlint.task.verdict_flow.programs import Program
 from scenlint.task.verdict_flow.roles import HEADER, SUMMARY, Purpose, Setting, purpose
+from scenlint.task.verdict_flow.statuses import split
 from scenlint.task.verdict_flow.values import State, Status, Value
 
 if TYPE_CHECKING:
     from scenlint.task.model import Task, Verifier
-    from scenlint.task.verdict_flow.interpret import Interpreter
+    from scenlint.task.verdict_flow.commands import Commands
 
 
 class Files:
@@ -59,7 +59,7 @@ class Effects:
         self.programs = {id(p.entry.command): p for p in known if p.entry.command is not None}
         self.named = re.compile("|".join(re.escape(posixpath.basename(v)) for v in setting.verdicts) or r"(?!)")
 
-    def __call__(self, run: Interpreter, command: Command, state: State, out: str, what: Purpose) -> list[State] | None:
+    def __call__(self, run: Commands, command: Command, state: State, out: str, what: Purpose) -> list[State] | None:
         program = self.programs.get(id(command))
         written = self._written(program) if program is not None and program.complete else []
         if program is not None and written:
@@ -81,7 +81,7 @@ class Effects:
 
     def _writes(
         self,
-        run: Interpreter,
+        run: Commands,
         command: Command,
         state: State,
         out: str,
@@ -92,19 +92,17 @@ class Effects:
         done = run.program(command, state, out, Purpose.CHECK)
         path, first = written[-1]
         path = next(v for v in self.setting.verdicts if posixpath.basename(v) == posixpath.basename(path))
-        texts = {t for _, o in written for t in (constants(o.value) if not o.value.open else [None])}
-        fixed = len(texts) == 1 and not program.failures and not program.branches
-        text = texts.pop() if fixed else None
-        done.files[path] = Value(str(text) if text is not None else None, purpose=Purpose.CHECK, source=first.place)
+        text = program.fixed([o for _, o in written], self.setting.verdicts)
+        done.files[path] = Value(text, purpose=Purpose.CHECK, source=first.place)
         place = crash(program, [o for _, o in written])
         if place is None:
             return [done]
         failed = run.program(command, before, out, Purpose.CHECK)
         failed.crash = place
-        ends = run.split(done, done.status)[:1] + run.split(failed, failed.status)[1:]
+        ends = split(done, done.status)[:1] + split(failed, failed.status)[1:]
         return ends or [done]
 
-    def may_write(self, run: Interpreter, command: Command, state: State) -> bool:
+    def may_write(self, run: Commands, command: Command, state: State) -> bool:
         """Whether what a command runs can be the one that writes the verdict."""
         if command.program in _LOOKING:
             return False
@@ -121,7 +119,7 @@ class Effects:
         told = any(self.named.search(v.text or "") for name, v in state.variables.items() if name in names)
         return told and purpose(command, self.setting) in (Purpose.CHECK, Purpose.OPEN)
 
-    def _code(self, run: Interpreter, command: Command, state: State) -> str | None:
+    def _code(self, run: Commands, command: Command, state: State) -> str | None:
         """The text of the code that a command runs; _UNSEEN where it is not at hand, None where it runs none."""
         if command.tool in RUNNERS:
             # Hooks and fixtures of any file that is collected can write it.
@@ -139,7 +137,7 @@ class Effects:
 class SummaryEffects(Effects):
     """The same for legacy Terminal-Bench, whose verdict is pytest's short summary on the terminal."""
 
-    def __call__(self, run: Interpreter, command: Command, state: State, out: str, what: Purpose) -> list[State] | None:
+    def __call__(self, run: Commands, command: Command, state: State, out: str, what: Purpose) -> list[State] | None:
         shown = Value(HEADER, source=command)
         if command.tool in ("pytest", "py.test"):
             end = run.program(command, state, out, Purpose.CHECK)
@@ -149,7 +147,7 @@ class SummaryEffects(Effects):
                 end.files[SUMMARY] = shown
                 return [end]
             # Without -rA pytest prints a short summary only where a test fails.
-            ends = run.split(end, end.status)
+            ends = split(end, end.status)
             for failed in ends:
                 if not failed.status.ok:
                     failed.files[SUMMARY] = shown
@@ -172,7 +170,7 @@ class SummaryEffects(Effects):
 def _shows_passed(command: Command) -> bool:
     """Whether pytest is told to name the passed tests in its short summary (-rA, -rp …)."""
     words = [w.pattern for w in command.tool_words[1:]]
-    return any(re.match(r"-\w*r\w*[ApP]|-\w*r$|\*", w) for w in words) or any(w == "-r" for w in words)
+    return any(w in ("-r", "*") or re.match(r"-\w*r\w*[ApP]", w) for w in words)
 
 
 _UNSEEN = "\0"

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from scenlint.source.python import PyModule
-from scenlint.source.pyvalue import HOLE, PathText
+from scenlint.source.pyvalue import HOLE, Map, PathText, constants
 from scenlint.source.pyvalue import Value as PyValue
 from scenlint.task.checks.expressions import Func
 from scenlint.task.checks.facts import Place
@@ -40,6 +40,27 @@ class Judge:
     def verify(self) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The function that the harness calls, or an async one that it does not see."""
         return next((n for n in self.module.tree.body if _is_verify(n)), None)  # type: ignore[return-value]
+
+    @property
+    def constant(self) -> Place | None:
+        """Where the one verdict is returned that every solution gets which does not crash."""
+        failures = [f for f in self.program.failures if f.kind != "implicit"]
+        if not self.program.complete or not self.results or self.falls or failures:
+            return None
+        verdicts = {_fixed(value) for value, _ in self.results}
+        return self.results[-1][1] if len(verdicts) == 1 and None not in verdicts else None
+
+
+def _fixed(value: PyValue) -> object:
+    """A verdict that is wholly known: its score and whether it passes; None where a run decides."""
+    if value.open or len(value.options) != 1:
+        return None
+    option = value.options[0]
+    if not isinstance(option, Map):
+        return ("score", option) if isinstance(option, int | float) else None
+    members = [option.items.get(name) for name in ("score", "passed")]
+    known = [constants(m)[0] for m in members if m is not None and not m.open and len(constants(m)) == 1]
+    return tuple(known) if len(known) == 2 else None
 
 
 def _is_verify(node: ast.stmt) -> bool:

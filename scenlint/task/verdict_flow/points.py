@@ -26,6 +26,7 @@ _SCORE = re.compile(rf"SCORE:\s*([\d.{_H}]+)\s+PASS:\s*(True|False|{_H})\s+\(([\
 _COLOUR = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 _TAG = re.compile(rf"\[\s*(PASS(?:ED)?|FAIL(?:ED)?|SKIP(?:PED)?|ERROR|WARN|INFO|OK|XFAIL|{_H})\s*\]", re.I)
 _POINTS = re.compile(rf"\(?\s*([-+]?[\d.{_H}]+)\s*(?:/\s*[\d.{_H}]+\s*)?-?(pts?|points?|p)\b\s*\)?", re.I)
+_INSIDE = re.compile(rf"\[(?:PASS|FAIL|{_H})\]\s*\([\d{_H}]+ ?pts?\)|^(?:PASS|FAIL)(?:ED)?\W{{0,3}}\([\d{_H}]+ ?pts?\)")
 
 
 @dataclass
@@ -38,8 +39,13 @@ class Points:
     broken: list[tuple[Line, str]] = field(default_factory=list)  # meant as one of them, with what is wrong
 
     @property
-    def meant(self) -> bool:
-        return bool(self.checks or self.scores or self.broken)
+    def silent(self) -> bool:
+        """Whether it prints nothing of the protocol, by no means that is known or not."""
+        return not (self.checks or self.scores or self.broken) and not self.mentions("pt)")
+
+    def mentions(self, word: str) -> bool:
+        """Whether a word stands in the verifier's code: it may be printed in a way that is not followed (logging)."""
+        return any(word in module.fragment.text for module in self.program.flow.modules)
 
 
 def points(task: Task) -> Iterator[Points]:
@@ -97,6 +103,8 @@ def problem(text: str) -> str | None:
         return _score_problem(plain) if score else _check_problem(plain, tag, weight, rest)
     if tag and tag[0] in ("[PASS]", "[FAIL]"):
         return "does not give its points as `(Npt)`"
+    if not tag and _INSIDE.search(plain):
+        return "does not begin with `[PASS]` or `[FAIL]`"
     return None
 
 

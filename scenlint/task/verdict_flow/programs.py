@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from scenlint.source.pyvalue import HOLE, Ref, texts, truth
+from scenlint.source.pyvalue import HOLE, Ref, constants, texts, truth
 from scenlint.task.checks.facts import Failure, Output
 from scenlint.task.checks.runner import Entry, started
 from scenlint.task.checks.scripts import Script
@@ -74,17 +75,25 @@ class Program:
     def always_succeeds(self) -> bool:
         """Whether it ends with status 0 whatever happens."""
         succeeds = self.complete and not self.failures and all(truth(o.value) is False for o in self.exits)
-        return succeeds and not self._reads_logs()
+        return succeeds and not self.reads_logs()
 
-    def _reads_logs(self) -> bool:
+    def reads_logs(self, besides: tuple[str, ...] = ()) -> bool:
         """Whether it names a file that an earlier step left in the logs; the follower takes those for absent."""
         nodes = (n for m in self.flow.modules for n in ast.walk(m.tree) if isinstance(n, ast.Constant))
-        texts = [n.value for n in nodes if isinstance(n.value, str)]
-        return any(text.startswith("/") and self.flow.setup.hidden(text + "/") for text in texts)
+        texts = [n.value.rstrip("/") for n in nodes if isinstance(n.value, str) and n.value.startswith("/")]
+        return any(self.flow.setup.hidden(text + "/") and text not in besides for text in texts)
 
-    @cached_property
-    def branches(self) -> bool:
-        """Whether anything in it is done under a condition."""
+    def fixed(self, written: list[Output], verdicts: tuple[str, ...]) -> str | None:
+        """The one text that it writes whatever it finds: it looks at nothing, or does nothing under a condition."""
+        values = [c for o in written for c in (constants(o.value) if not o.value.open else [None])]
+        if not self.complete or self.failures or len({str(v) for v in values}) != 1 or values[0] is None:
+            return None
+        besides = (*verdicts, *(posixpath.dirname(v) for v in verdicts))
+        blind = not self.flow.facts.produced and not self.reads_logs(besides)
+        return str(values[0]) if blind or not self._branches else None
+
+    @property
+    def _branches(self) -> bool:
         kinds = (ast.If, ast.IfExp, ast.Try, ast.While, ast.Match, ast.BoolOp, ast.Compare, ast.Assert)
         found = [n for m in self.flow.modules for n in ast.walk(m.tree) if isinstance(n, kinds)]
         return any("__name__" not in ast.unparse(n)[:60] for n in found)

@@ -45,7 +45,8 @@ def reward_problems(task: Task) -> Iterator[Problem]:
         for output in program.flow.outputs:
             for path in program.paths(output):
                 if output.kind == "write" and any(f.setting.is_verdict(path) for f in flows(task)):
-                    yield from _content(output.value, output.place.span, path)
+                    found = _texts(output.value, output.place.span, path)
+                    yield from ((_stated(program, text) or span, problem) for span, text, problem in found)
 
 
 def _printed(program: Program, path: str) -> Iterator[Problem]:
@@ -53,20 +54,31 @@ def _printed(program: Program, path: str) -> Iterator[Problem]:
     prints = program.prints
     if len({o.place.node for o in prints}) == 1:
         for output in prints:
-            yield from _content(output.value, _origin(output.value) or output.place.span, path)
+            yield from (
+                (_stated(program, text) or span, p) for span, text, p in _texts(output.value, output.place.span, path)
+            )
 
 
-def _content(value: PyValue, span: Span, path: str) -> Iterator[Problem]:
+def _texts(value: PyValue, span: Span, path: str) -> Iterator[tuple[Span, object, str]]:
+    """The contents that a value may be and that are no reward, each with what is wrong."""
     for option in value.options:
         if isinstance(option, Map):
-            yield from ((span, p) for p in _members(option))
+            yield from ((span, None, problem) for problem in _members(option))
             continue
         for text in constants(PyValue((option,), False)):
             if isinstance(text, bytes) or HOLE in str(text):
                 continue
             problem = json_problem(str(text)) if path.endswith(".json") else text_problem(str(text))
             if problem is not None:
-                yield span, problem
+                yield span, text, problem
+
+
+def _stated(program: Program, text: object) -> Span | None:
+    """The `return` that such a value comes from."""
+    for _, value, place, _, _ in reversed(program.flow.returns):
+        if text is not None and any(str(c) == str(text).strip() for c in constants(value)):
+            return place.span
+    return None
 
 
 def _members(reward: Map) -> Iterator[str]:
@@ -75,10 +87,6 @@ def _members(reward: Map) -> Iterator[str]:
             problem = number_problem(member)
             if problem is not None and (key == "reward" or "outside" not in problem):
                 yield f"`{key}`: {problem}"
-
-
-def _origin(value: PyValue) -> Span | None:
-    return getattr(value.origin, "span", None)
 
 
 def score_problems(task: Task) -> Iterator[Problem]:

@@ -10,9 +10,10 @@ from scenlint.source.shell import Command, Node, parse
 from scenlint.source.text import Fragment, Span
 from scenlint.task.model import Contract, Grader, Task, Verifier
 from scenlint.task.verdict_flow.effects import Effects, Files, SummaryEffects
-from scenlint.task.verdict_flow.interpret import Interpreter, TooManyPathsError
+from scenlint.task.verdict_flow.interpret import Interpreter
 from scenlint.task.verdict_flow.programs import programs
 from scenlint.task.verdict_flow.roles import Purpose, Setting
+from scenlint.task.verdict_flow.statuses import TooManyPathsError
 from scenlint.task.verdict_flow.values import Mask, State, Use, Value
 
 
@@ -57,9 +58,8 @@ class Flow:
         """Whether ends with different outcomes differ in the outcome of this check."""
         chosen: dict[int, set[object]] = {}
         for end in self.ends:
-            decided = next((d[0] for key, d in end.decisions.items() if key[-1] == id(check)), None)
-            if decided is not None:
-                chosen.setdefault(decided, set()).add(self.outcome(end))
+            for taken in {d[0] for way in end.ways for key, d in way.items() if key[-1] == id(check)}:
+                chosen.setdefault(taken, set()).add(self.outcome(end))
         return len(chosen) > 1 and len({frozenset(v) for v in chosen.values()}) > 1
 
     @property
@@ -115,9 +115,11 @@ class Flow:
             return [(without[0], None)]
         out: list[tuple[State, State | None]] = []
         for end in without:
-            other = next((o for o in written if end.compatible(o, Purpose.SETUP, Purpose.OPEN)), None)
-            if other is not None and any(p is Purpose.CHECK for _, p in end.decisions.values()):
-                out.append((end, other))
+            for other in written:
+                ways = end.leads_from(other, Purpose.SETUP, Purpose.OPEN)
+                if any(p is Purpose.CHECK for way in ways for _, p in way.values()):
+                    out.append((end, other))
+                    break
         return out
 
 

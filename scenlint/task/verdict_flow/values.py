@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from scenlint.source.shell import Command, Node
@@ -54,6 +55,8 @@ class Value:
 
 
 EMPTY = Value("")
+MOST_WAYS = 48
+Way = dict[tuple[int, ...], tuple[int, Purpose]]  # decision -> what was chosen, and what it depends on
 
 
 @dataclass
@@ -89,7 +92,7 @@ class State:
     signal: str = ""  # "exit", "return", "break", "continue"
     ended_by: Node | None = None
     crash: Place | None = None  # where a program broke off before it wrote the verdict
-    decisions: dict[tuple[int, ...], tuple[int, Purpose]] = field(default_factory=dict)
+    ways: list[Way] = field(default_factory=lambda: [{}])  # the decisions that lead here, one or the other
     uses: frozenset[Use] = frozenset()
     swallowed: frozenset[Mask] = frozenset()
     checks: frozenset[Command] = frozenset()
@@ -97,7 +100,7 @@ class State:
 
     def copy(self, **changes: object) -> State:
         made = replace(self, **changes)  # type: ignore[arg-type]
-        made.variables, made.files, made.decisions = dict(self.variables), dict(self.files), dict(self.decisions)
+        made.variables, made.files, made.ways = dict(self.variables), dict(self.files), list(self.ways)
         return made
 
     def key(self) -> tuple[object, ...]:
@@ -117,17 +120,33 @@ class State:
             self.crash,
         )
 
+    def decide(self, key: tuple[int, ...], choice: int, purpose: Purpose) -> bool:
+        """Take a decision; False where every way here has taken another one."""
+        self.ways = [{**way, key: (choice, purpose)} for way in self.ways if way.get(key, (choice,))[0] == choice]
+        return bool(self.ways)
+
     def merge(self, other: State) -> None:
-        """Take in a state that behaves alike: only what both decided alike stays decided."""
-        self.decisions = {k: v for k, v in self.decisions.items() if other.decisions.get(k) == v}
+        """Take in a state that behaves alike."""
+        self.ways += [way for way in other.ways if way not in self.ways]
+        if len(self.ways) > MOST_WAYS:
+            self.ways = [_common(self.ways)]
         self.uses |= other.uses
         self.swallowed |= other.swallowed
         self.checks |= other.checks
 
+    def leads_from(self, other: State, *purposes: Purpose) -> Iterator[Way]:
+        """The ways here that agree with a way to the other state on every decision that depends on these purposes."""
+        for way in self.ways:
+            if any(_agree(way, another, purposes) for another in other.ways):
+                yield way
+
     def compatible(self, other: State, *purposes: Purpose) -> bool:
-        """Whether two paths agree on every decision that depends on one of these purposes."""
-        return all(
-            key not in other.decisions or other.decisions[key][0] == choice
-            for key, (choice, purpose) in self.decisions.items()
-            if purpose in purposes
-        )
+        return any(True for _ in self.leads_from(other, *purposes))
+
+
+def _agree(one: Way, other: Way, purposes: tuple[Purpose, ...]) -> bool:
+    return all(other.get(key, (choice,))[0] == choice for key, (choice, purpose) in one.items() if purpose in purposes)
+
+
+def _common(ways: list[Way]) -> Way:
+    return {key: taken for key, taken in ways[0].items() if all(way.get(key) == taken for way in ways)}
