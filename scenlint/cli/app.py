@@ -48,9 +48,15 @@ def main() -> None:
     except ConfigError as exc:
         print(f"scenlint: {exc}", file=sys.stderr)
         raise SystemExit(2) from None
-    except KeyboardInterrupt:
-        print("scenlint: interrupted", file=sys.stderr)
-        raise SystemExit(130) from None
     except BrokenPipeError:  # `scenlint check | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None
+    except Exception as exc:
+        if os.environ.get("SCENLINT_TRACEBACK"):
+            raise
+        print(f"scenlint: internal error: {type(exc).__name__}: {exc}", file=sys.stderr)
+        print("scenlint: please report it; SCENLINT_TRACEBACK=1 shows where it happened", file=sys.stderr)
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        print("scenlint: interrupted", file=sys.stderr)
+        raise SystemExit(130) from None

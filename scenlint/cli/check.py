@@ -51,9 +51,11 @@ def check(
     ] = False,
     output: Annotated[Output, typer.Option("--format", "-f", help="How to print findings.")] = Output.TEXT,
     output_file: Annotated[
-        Path | None, typer.Option("--output-file", "-o", metavar="FILE", help="Write there instead of standard output.")
+        Path | None, typer.Option("--output-file", "-o", metavar="FILE", help="Write there, not to standard output.")
     ] = None,
-    statistics: Annotated[bool, typer.Option("--statistics", help="Print how often each rule fired, not the findings.")] = False,
+    statistics: Annotated[
+        bool, typer.Option("--statistics", help="Print how often each rule fired, not the findings.")
+    ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List what could not be assessed, and why.")] = False,
     fail_on: Annotated[
         Severity | None, typer.Option(help="Mildest severity that makes the exit status 1 (default: error).")

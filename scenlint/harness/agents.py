@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from scenlint.harness.capture import run_process
-from scenlint.harness.environment import SUBMISSION, Environment, Ran
+from scenlint.harness.environment import Environment, Ran
 from scenlint.harness.prompt import brief_for, todo_list
 from scenlint.harness.scene import Scene
-from scenlint.task.plan import Command, NotRunnableError, RunPlan, Step, Upload
+from scenlint.task.plan import SUBMISSION, Command, NotRunnableError, RunPlan, Step, Upload
 
 INSIDE = "/scenlint"  # folder in the container with the brief, while a command agent acts
 _VARIABLE_LIMIT = 100_000  # bytes of a brief that still fit into an environment variable

@@ -6,12 +6,13 @@ import os
 import re
 import shutil
 import subprocess
+from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
 
 from scenlint.harness.capture import Capture, Watch, run_process
-from scenlint.harness.engine import CACHE_LABEL, Engine, faults
-from scenlint.harness.environment import Fault, FaultTimeoutError
+from scenlint.harness.engine import CACHE_LABEL, Engine, EngineError, faults
+from scenlint.harness.environment import Fault, FaultTimeoutError, StoppedError
 from scenlint.task.plan import Build
 
 _HEREDOC = re.compile(r"^\s*(?:RUN|COPY|ADD)\b[^\n]*<<-?[\"']?\w", re.M | re.I)
@@ -52,7 +53,8 @@ def build(
 def _speaks_buildkit(engine: Engine) -> bool:
     with faults("asking the engine for its builder"):
         answer = engine.api.get(engine.api.base_url + "/_ping")
-    return str(answer.headers.get("Builder-Version")) == "2"
+    # Podman's builder reads here-documents and mounts, but through the classic request only.
+    return "Libpod-API-Version" not in answer.headers
 
 
 @lru_cache
@@ -81,30 +83,36 @@ def _classic(
     engine: Engine, plan: Build, dockerfile: Path, tag: str, network: str | None, log: Path | None, watch: Watch
 ) -> str:
     capture = Capture(log)
-    with faults("building the image"):
-        events = engine.api.build(
-            path=str(plan.context),
-            dockerfile=str(dockerfile),
-            tag=tag,
-            labels={CACHE_LABEL: tag},
-            buildargs=dict(plan.arguments),
-            target=plan.target or "",
-            network_mode=network,
-            rm=True,
-            forcerm=True,
-            decode=True,
-            timeout=int(watch.left) + 1,
-        )
-        try:
-            for event in events:
-                watch.check(_end(capture.text))
-                capture.write(str(event.get("stream") or event.get("status") or "").encode())
-                if "error" in event:
-                    capture.write(event["error"].encode())
-                    raise Fault(_explained(dockerfile, capture.text))
-        finally:
-            events.close()  # which tells the engine to stop building
-            capture.close()
+    try:
+        with faults("building the image"):
+            events = engine.api.build(
+                path=str(plan.context),
+                dockerfile=str(dockerfile),
+                tag=tag,
+                labels={CACHE_LABEL: tag},
+                buildargs=dict(plan.arguments),
+                target=plan.target or "",
+                network_mode=network,
+                rm=True,
+                forcerm=True,
+                decode=True,
+                timeout=int(watch.left) + 1,
+            )
+            with closing(events):  # which also tells the engine to stop building
+                for event in events:
+                    watch.check(_end(capture.text))
+                    capture.write(str(event.get("stream") or event.get("status") or event.get("error") or "").encode())
+                    if "error" in event:
+                        raise Fault(capture.text)
+    except EngineError:
+        watch.check(_end(capture.text))  # a silent builder is out of time, not out of reach
+        raise
+    except (FaultTimeoutError, StoppedError):
+        raise
+    except Fault as exc:
+        raise Fault(_explained(dockerfile, str(exc))) from exc
+    finally:
+        capture.close()
     return capture.text
 
 

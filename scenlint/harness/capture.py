@@ -143,11 +143,11 @@ def run_process(
     except OSError as exc:
         capture.close()
         raise Fault(f"`{argv[0]}` could not be started: {exc.strerror}") from exc
-    pumps = [_pump(process.stdout, capture, 1)]
+    pumps = [take(process.stdout, capture, 1)]
     if split:
-        pumps.append(_pump(process.stderr, capture, 2))
+        pumps.append(take(process.stderr, capture, 2))
     if process.stdin:
-        threading.Thread(target=_feed, args=(process.stdin, stdin), daemon=True).start()
+        threading.Thread(target=give, args=(process.stdin, stdin), daemon=True).start()
     timed_out = False
     try:
         while process.poll() is None:
@@ -169,7 +169,7 @@ def run_process(
     return capture.ran(None if timed_out else process.returncode, duration, log, timed_out=timed_out)
 
 
-def _pump(pipe: IO[bytes] | None, capture: Capture, stream: int) -> threading.Thread:
+def take(pipe: IO[bytes] | None, capture: Capture, stream: int) -> threading.Thread:
     def pump() -> None:
         assert pipe is not None
         with suppress(OSError, ValueError), pipe:
@@ -181,6 +181,6 @@ def _pump(pipe: IO[bytes] | None, capture: Capture, stream: int) -> threading.Th
     return thread
 
 
-def _feed(pipe: IO[bytes], data: bytes) -> None:
+def give(pipe: IO[bytes], data: bytes) -> None:
     with suppress(OSError), pipe:
         pipe.write(data)

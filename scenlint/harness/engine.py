@@ -123,14 +123,13 @@ class Engine:
 def faults(doing: str) -> Iterator[None]:
     """Turns what the SDK raises into a Fault that says what was being done."""
     import docker.errors
-    import requests
     import urllib3
 
     try:
         yield
     except docker.errors.APIError as exc:
         raise Fault(f"{doing}: {explanation(exc)}") from exc
-    except (docker.errors.DockerException, requests.RequestException, urllib3.exceptions.HTTPError, OSError) as exc:
+    except (docker.errors.DockerException, urllib3.exceptions.HTTPError, OSError) as exc:
         raise EngineError(f"{doing}: the engine did not answer ({exc})") from exc
 
 
@@ -153,13 +152,12 @@ def connect() -> Engine:
 @lru_cache
 def _connect(host: str | None, context: str | None) -> Engine:
     import docker.errors
-    import requests
 
     tried = []
     for url, tls in _candidates(host, context):
         try:
             return Engine(url, tls)
-        except (docker.errors.DockerException, requests.RequestException, OSError, ValueError) as exc:
+        except (docker.errors.DockerException, OSError, ValueError) as exc:
             refused = "Permission denied" in str(exc)
             tried.append(f"{url} ({'permission denied' if refused else 'no answer'})")
     denied = any("permission" in t for t in tried)

@@ -10,7 +10,6 @@ from scenlint.task.plan import Command, Upload
 
 HEAD = 16_000  # characters of a command's output that a record keeps from its beginning
 TAIL = 16_000  # and from its end
-SUBMISSION = "/submission"  # where a file that is handed in as it is lies in a local sandbox (Oracle.submission)
 LOG_LIMIT = 64 * 1024 * 1024  # bytes of a command's output that are kept in a file
 
 

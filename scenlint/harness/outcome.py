@@ -1,4 +1,4 @@
-"""What a trial comes to: the verdicts of its steps put together, strictly and as the format's harness would, or why not."""
+"""What a trial comes to: its steps' verdicts put together, strictly and as the format's harness would, or why not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from scenlint import __version__
-from scenlint.harness.environment import InfrastructureError, Ran, StoppedError
+from scenlint.harness.environment import Fault, InfrastructureError, Ran, StoppedError
 from scenlint.harness.record import FailureClass, PhaseName, Status, TrialRecord, Verdict
 from scenlint.harness.scene import Scene
 from scenlint.task.plan import Check, NotRunnableError, RunPlan, Step
@@ -109,7 +109,7 @@ def conclude(record: TrialRecord, plan: RunPlan, outcomes: Sequence[Outcome], fa
 def _strict(agent: str, plan: RunPlan, outcomes: Sequence[Outcome], fault: BaseException | None) -> Verdict:
     """Only what the evidence bears: every step graded, no fault anywhere; for the oracle a clean run as well."""
     if fault is not None:
-        return Verdict(None, reason=str(fault) or type(fault).__name__, confidence="low")
+        return Verdict(None, reason=_first_line(str(fault)) or type(fault).__name__, confidence="low")
     late = next((check.id for o in outcomes for check, ran in o.ran if ran.timed_out), None)
     if late is not None:
         return Verdict(None, reason=f"the verifier's `{late}` ran out of time", confidence="low")
@@ -171,7 +171,9 @@ def _no_verdict(
 ) -> tuple[FailureClass, str]:
     last = next((p for p in reversed(record.phases) if p.error and p.name not in _AFTER), None)
     acted = any(p.name == PhaseName.AGENT for p in record.phases)
-    evidence = f"{last.name}: {last.error}" if last else str(fault or "")
+    evidence = _first_line(last.error if last else str(fault or ""))
+    if last and not evidence.startswith(f"{last.name}:"):
+        evidence = f"{last.name}: {evidence}"
     if acted and fault is not None:
         # Whoever excludes this from a count must know that the agent may have brought it about.
         evidence += " (after the agent had begun)"
@@ -179,7 +181,7 @@ def _no_verdict(
         case StoppedError() | KeyboardInterrupt():
             return FailureClass.INTERRUPTED, evidence
         case NotRunnableError():
-            return FailureClass.CONFIGURATION, str(fault)
+            return FailureClass.CONFIGURATION, str(fault)  # its whole text says what to do
         case None:
             strict = record.strict.reason if record.strict else ""
             return FailureClass.VERIFIER_ERROR, "; ".join(
@@ -187,7 +189,7 @@ def _no_verdict(
             )
         case InfrastructureError():
             return FailureClass.INFRASTRUCTURE, evidence
-    if not acted:
+    if not acted or not isinstance(fault, Fault):
         return FailureClass.INFRASTRUCTURE, evidence
     during_agent = last is not None and last.name == PhaseName.AGENT
     return (FailureClass.TOOL_ERROR if during_agent else FailureClass.VERIFIER_ERROR), evidence
@@ -213,3 +215,8 @@ def _summary(record: TrialRecord) -> str:
     reward = "no verdict" if record.reward is None else f"reward {record.reward:g}"
     why = f": {record.failure_evidence}" if record.failure_class else ""
     return f"{record.agent}: {reward}{counted}{why}"
+
+
+def _first_line(text: str) -> str:
+    """Enough for a table; the phase has the whole."""
+    return text.partition("\n")[0][:1000]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -26,13 +26,11 @@ class Reaped:
         return any((self.containers, self.networks, self.volumes, self.images, self.failed))
 
 
-def reap(
-    engine: Engine, *, run: str | None = None, older_than: float | None = None, images: bool = False, trial: str = ""
-) -> Reaped:
+def reap(engine: Engine, *, run: str | None = None, older_than: float | None = None, trial: str = "") -> Reaped:
     """Remove what runs left, by label and in every state: containers, then networks and volumes.
 
     With `run` only that run's things (and of these only `trial`'s, if named); otherwise those whose process is gone,
-    and with `older_than` (seconds) also older ones, whoever made them. `images` also removes the images built here.
+    and with `older_than` (seconds) also older ones, whoever made them.
     """
     wanted = {"label": [f"{LABEL}={run}" if run else LABEL, *([f"scenlint.trial={trial}"] if trial else [])]}
     out, api, now = Reaped(), engine.api, time.time()
@@ -46,7 +44,6 @@ def reap(
         containers = api.containers(all=True, filters=wanted)
         networks = api.networks(filters=wanted)
         volumes = api.volumes(filters=wanted).get("Volumes") or []
-        built = api.images(filters={"label": CACHE_LABEL}) if images else []
     for item in containers:
         if due(item["Labels"], item["Created"]):
             name = item["Names"][0].lstrip("/") if item.get("Names") else item["Id"][:12]
@@ -57,9 +54,19 @@ def reap(
     for item in volumes:
         if due(item.get("Labels") or {}, moment(item.get("CreatedAt"))):
             _remove(out, out.volumes, item["Name"], partial(api.remove_volume, item["Name"], force=True))
+    return out
+
+
+def remove_images(engine: Engine, names: Collection[str] | None = None) -> Reaped:
+    """Remove the images that were built for tasks (or those named); one that a container uses stays."""
+    out = Reaped()
+    with faults("looking for images built for tasks"):
+        built = engine.api.images(filters={"label": CACHE_LABEL})
     for item in built:
-        name = (item.get("RepoTags") or [item["Id"]])[0]
-        _remove(out, out.images, name, partial(api.remove_image, item["Id"], force=True))
+        tags = [tag.removesuffix(":latest") for tag in item.get("RepoTags") or ()] or [item["Id"]]
+        for tag in tags:
+            if names is None or tag in names:
+                _remove(out, out.images, tag, partial(engine.api.remove_image, tag))
     return out
 
 
@@ -83,10 +90,17 @@ def remove_container(engine: Engine, name: str) -> None:
 def _remove(out: Reaped, done: list[str], name: str, remove: Callable[[], None]) -> None:
     import docker.errors
 
-    try:
-        with faults(f"removing `{name}`"):
-            remove()
-        done.append(name)
-    except Fault as exc:
-        if not isinstance(exc.__cause__, docker.errors.NotFound):
-            out.failed.append(str(exc))
+    for attempt in range(3):
+        try:
+            with faults(f"removing `{name}`"):
+                remove()
+            done.append(name)
+            return
+        except Fault as exc:
+            if isinstance(exc.__cause__, docker.errors.NotFound):
+                return
+            # A network is only free a moment after its last container has gone.
+            if attempt == 2 or "active endpoints" not in str(exc):
+                out.failed.append(str(exc))
+                return
+            time.sleep(0.3)

@@ -13,6 +13,7 @@ from pathspec import GitIgnoreSpec
 
 from scenlint.config import Settings
 from scenlint.formats.base import Format, TaskRef
+from scenlint.lint.registry import load_entry
 
 GROUP = "scenlint.formats"
 _NEVER = {".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache", ".pytest_cache"}
@@ -22,7 +23,7 @@ _NEVER = {".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy
 def load_formats() -> tuple[Format, ...]:
     """Every installed format, built-in ones first."""
     points = sorted(entry_points(group=GROUP), key=lambda p: (not p.value.startswith("scenlint."), p.name))
-    return tuple(point.load() for point in points)
+    return tuple(load_entry(point) for point in points)
 
 
 @cache

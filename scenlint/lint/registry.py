@@ -7,10 +7,12 @@ import pkgutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+from scenlint.config import ConfigError
 from scenlint.rules.base import Rule
 from scenlint.task.suggest import closest
 
@@ -62,11 +64,19 @@ def load_rules() -> Registry:
     """Every rule of every installed package, imported once."""
     seen: dict[str, Rule] = {}
     for point in sorted(entry_points(group=GROUP), key=lambda p: (p.name != "builtin", p.name)):
-        for rule in _collect(point.load()):
+        for rule in _collect(load_entry(point)):
             other = seen.setdefault(rule.name, rule)
             if other.module != rule.module:
                 raise ValueError(f"two rules are called `{rule.name}`: in {other.module} and in {rule.module}")
     return Registry(list(seen.values()))
+
+
+def load_entry(point: EntryPoint) -> Any:
+    """What an entry point names; a package that cannot be imported is a fault of the installation, said by its name."""
+    try:
+        return point.load()
+    except Exception as exc:
+        raise ConfigError(f"{point.group}: `{point.value}` cannot be loaded: {type(exc).__name__}: {exc}") from exc
 
 
 def _collect(loaded: object) -> Iterator[Rule]:

@@ -32,7 +32,7 @@ def keys(task: Task) -> list[Contradiction]:
     idle = [name for name in stated if name not in read]
     out = []
     for demand in demands.keys(task):
-        if demand.kind or task.visible.states_key(demand.what, loose=True):
+        if demand.visible.states_key(demand.what, loose=True):
             continue
         like = [n for n in idle if _alike(n, demand.what)] or closest(demand.what, idle, 1)
         if like:

@@ -141,15 +141,19 @@ class Mapping:
     def left_out(self) -> list[Criterion]:
         """The criteria of a list that a verifier which names the others by number (or by name) never names.
 
-        One that a check without any mark has words or values in common with is not left out.
+        One that a check without any mark has words or values in common with is not left out. [] without checks.
         """
+        if not self.checks:
+            return []
         texts = "\n".join(self._verifier_texts)
         named = {
             n.lower() for n in re.findall(r"criteri(?:on|a)\W{1,3}([A-Za-z_][\w-]*)[\w -]*?[`'\"*:.]", texts, re.I)
         }
         out: list[Criterion] = []
         lists = [group for group in self._lists.values() if len(group) > 1]
-        by_number = [g for g in lists if self.marked_anywhere and self.marked_anywhere <= {c.number for c in g}]
+        # One number alone is a convention only where a check calls itself by it.
+        used = self.marked_anywhere if len(self.marked_anywhere) > 1 else self.marked_anywhere & set(self.marks)
+        by_number = [g for g in lists if used and used <= {c.number for c in g}]
         if len(by_number) == 1:
             out += _absent(by_number[0], [c.number in self.marked_anywhere for c in by_number[0]])
         elif not self.marked_anywhere:
@@ -166,11 +170,12 @@ class Mapping:
         return any(k.check is check and (k.by != "words" or k.strength >= 0.4) for k in self.of(criterion))
 
     @cached_property
-    def _lists(self) -> dict[tuple[str, str], list[Criterion]]:
+    def _lists(self) -> dict[tuple[str, ...], list[Criterion]]:
         """Criteria by the list they stand in."""
-        out: dict[tuple[str, str], list[Criterion]] = {}
+        out: dict[tuple[str, ...], list[Criterion]] = {}
         for criterion in self.criteria:
-            out.setdefault((criterion.section, criterion.number.rpartition(".")[0]), []).append(criterion)
+            place = (str(criterion.span.source.path), criterion.section, criterion.number.rpartition(".")[0])
+            out.setdefault(place, []).append(criterion)
         return out
 
     @property

@@ -147,6 +147,9 @@ _COLUMNS = re.compile(
     rf"(?P<names>(?<!\w)(?:{_COLUMN}(?:\s*\([^)]*\))?\s*(?:,\s*(?:and\s+)?|\s+and\s+))+{_COLUMN})",
     re.I,
 )
+_NO_COLUMN = frozenset(
+    ["and", "or", "where", "which", "with", "the", "a", "an", "each", "all", "in", "of", "for", "from", "as"]
+)
 _ROWS = r"rows?|records?|entries|lines|observations|data ?points"
 _NOT_ALL = r"(?:per|each|at a time|from|that|with|where|which|were|are)"
 _COUNT = re.compile(
@@ -169,7 +172,7 @@ def stated_columns(sentence: Sentence) -> Statement | None:
     if not found or _MADE.search(sentence.text[: found.start()]):
         return None
     plain = re.sub(r"\([^)]*\)", "", found["names"])
-    names = [w for w in re.findall(r"[A-Za-z_]\w*", plain) if w.lower() != "and"]
+    names = [w for w in re.findall(r"[A-Za-z_]\w*", plain) if w.lower() not in _NO_COLUMN]
     if re.match(r" [a-z]", sentence.text[found.end() :]) and not found["names"].endswith(("`", "'", '"')):
         names.pop()  # "a, b, collected from traffic": the last one begins something else
     return Statement(names, sentence.span(*found.span("names")))

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from scenlint.harness.engine import Engine, EngineError, Options, connect
-from scenlint.harness.reap import reap
+from scenlint.harness.reap import reap, remove_images
 
 PACKAGES = "python3,python3-pytest,ca-certificates"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "scenlint-tests"
@@ -111,8 +111,16 @@ def options(engine: Engine) -> Iterator[Options]:
     assert not left, f"left behind: {left}"
 
 
+@pytest.fixture(scope="session")
+def built(engine: Engine) -> Iterator[set[str]]:
+    """Images that tests had built; removed at the end."""
+    names: set[str] = set()
+    yield names
+    remove_images(engine, names)
+
+
 @pytest.fixture
-def run(options: Options, tmp_path: Path):
+def run(options: Options, tmp_path: Path, built: set[str]):
     """Run a trial with the tests' own reader of reward files: run(plan, agent) -> TrialRecord."""
     from plans import read_reward
 
@@ -126,6 +134,8 @@ def run(options: Options, tmp_path: Path):
         count += 1
         folder = tmp_path / "trials" / f"{options.run}-{count}"
         more = {"options": options, "read": read_reward, **more}
-        return trial.run(plan, agent or OracleAgent(), folder, **more)
+        record = trial.run(plan, agent or OracleAgent(), folder, **more)
+        built.add(record.image)
+        return record
 
     return go

@@ -1,22 +1,20 @@
 """A success criterion of the brief that no check covers."""
 
-import ast
 import re
 from collections.abc import Iterator
 
-from scenlint.rules import Confidence, Finding, Role, Severity, Task, related, rule
-from scenlint.source import python
+from scenlint.rules import Confidence, Finding, Role, Task, related, rule
 from scenlint.source.text import Span
 from scenlint.task.criteria import Criterion, is_demand
 from scenlint.task.mapping import Mapping, Vocabulary, map_task
-from scenlint.task.paths import find_paths
+from scenlint.task.repeats import unread_repeats
 
-HELP = "add a check that fails when this is not met, or take it out of the brief"
 _JUDGED = re.compile(
     r"\b(?:openai|anthropic|litellm|llm[_ -]?(?:judge|as)|judge_(?:prompt|model)|chat/completions|gpt-\d)", re.I
 )
 _EVERY_CALL = re.compile(
-    r"\b(?:each|every|all|any|further|repeated|later|timed|subsequent|other|both)\b[^.]{0,40}?\b(?:calls?|runs?|invocations?)\b",
+    r"\b(?:each|every|all|any|further|repeated|later|timed|subsequent|other|both)\b[^.]{0,40}?"
+    r"\b(?:calls?|runs?|invocations?)\b",
     re.I,
 )
 _RIGHT = re.compile(
@@ -28,8 +26,11 @@ _IDIOMS = {
     r"\breturncode\b|\$\?": "exit status code",
     r"st_mode": "mode",
 }
+# What informs, allows or forbids: the last is another rule's.
 _SKIPPED = re.compile(
-    r"\W*(?:load|we (?:provide|give)|there (?:is|are)|do not|don't|never|avoid|no\b|try|use\b|assume)", re.I
+    r"\W*(?:load|we (?:provide|give)|there (?:is|are)|never|avoid|no\b|try|use\b|assume)|"
+    r".*\b(?:not|cannot|without)\b|.*n't\b",
+    re.I,
 )
 
 
@@ -42,86 +43,52 @@ _SKIPPED = re.compile(
 def criterion_untested(task: Task) -> Iterator[Finding]:
     verifier = task.verifier
     code = "\n".join(f.text for f in verifier.files) if verifier else ""
-    if (
-        verifier is None
-        or not code.strip()
-        or _JUDGED.search(code)
-        or any(g.kind == "prompt" for g in verifier.graders)
-    ):
+    judged = _JUDGED.search(code) or any(g.kind == "prompt" for g in (verifier.graders if verifier else ()))
+    if judged or not code.strip():
         return
     mapping = map_task(task)
-    seen: set[int] = set()
-    for criterion in mapping.left_out:
-        seen.add(id(criterion))
-        named = ", ".join(sorted(mapping.marked_anywhere)) or "the others"
-        yield _finding(criterion, f"the verifier names the criteria it covers ({named}), but never {criterion.number}")
-    for criterion, call in _unread_results(task, mapping):
-        if id(criterion) not in seen:
-            seen.add(id(criterion))
-            yield _finding(
-                criterion, "what the repeated calls return is never looked at", [(call, "the result is dropped")]
-            )
-    for criterion in _never_mentioned(mapping, code):
-        if id(criterion) not in seen:
-            yield _finding(criterion, "nothing in the verifier speaks of it", confidence=Confidence.LOW)
+    found: dict[int, Finding] = {}
+    for criterion, finding in (*_left_out(mapping), *_unread_results(task, mapping), *_never_mentioned(mapping, code)):
+        found.setdefault(id(criterion), finding)
+    yield from found.values()
 
 
-def _finding(
-    criterion: Criterion, why: str, places: list[tuple[Span, str]] | None = None, confidence: Confidence | None = None
-) -> Finding:
+Hit = tuple[Criterion, Finding]
+
+
+def _hit(criterion: Criterion, why: str, call: Span | None = None, confidence: Confidence | None = None) -> Hit:
     text = criterion.text if len(criterion.text) <= 70 else criterion.text[:69] + "…"
-    return Finding.at(
+    return criterion, Finding.at(
         criterion.span,
         f"no check covers criterion {criterion.number}, “{text}”: {why}",
-        help=HELP,
-        related=[related(span, words) for span, words in places or []],
-        severity=Severity.WARNING,
+        help="add a check that fails when this is not met, or take it out of the brief",
+        related=[related(call, "what this call returns is dropped")] if call else [],
         confidence=confidence,
     )
 
 
-def _unread_results(task: Task, mapping: Mapping) -> Iterator[tuple[Criterion, Span]]:
-    """Criteria that promise right results of repeated calls, and a loop that drops what the submission returns."""
-    wanted = [c for c in mapping.criteria if _EVERY_CALL.search(c.text) and _RIGHT.search(c.text)]
-    dropped = list(_dropped_calls(task)) if wanted else []
-    for criterion in wanted:
-        yield from ((criterion, span) for span in dropped[:1])
+def _left_out(mapping: Mapping) -> Iterator[Hit]:
+    """Criteria whose number a verifier never names that names the others."""
+    named = ", ".join(sorted(mapping.marked_anywhere)) or "the others"
+    for criterion in mapping.left_out:
+        yield _hit(criterion, f"the verifier names the criteria it covers ({named}), but never {criterion.number}")
 
 
-def _dropped_calls(task: Task) -> Iterator[Span]:
-    brief = "\n".join(b.prose.text for b in task.briefs)
-    functions = set(re.findall(r"\b([A-Za-z_]\w*)\(", brief))
-    scripts = {t.plain.rpartition("/")[2] for t in find_paths(brief) if t.plain.endswith((".py", ".sh", ".js"))}
-    for fragment in task.verifier.code("python") if task.verifier else ():
-        module = python.parse(fragment)
-        read = {n.id for n in ast.walk(module.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-        for loop in ast.walk(module.tree):
-            for statement in loop.body if isinstance(loop, ast.For | ast.While) else []:
-                call = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
-                kept = isinstance(statement, ast.Assign) and any(
-                    not isinstance(t, ast.Name) or t.id in read for t in statement.targets
-                )
-                if isinstance(call, ast.Call) and not kept and _calls(call, functions, scripts):
-                    yield module.span(statement)
+def _unread_results(task: Task, mapping: Mapping) -> Iterator[Hit]:
+    """Criteria that promise right results of repeated calls, where a loop drops what the submission returns."""
+    for criterion in mapping.criteria:
+        if _EVERY_CALL.search(criterion.text) and _RIGHT.search(criterion.text):
+            for call in unread_repeats(task)[:1]:
+                yield _hit(criterion, "what the repeated calls return is never looked at", call)
 
 
-def _calls(call: ast.Call, functions: set[str], scripts: set[str]) -> bool:
-    """Whether a call runs the submission: a function that the brief names, or a process with its script."""
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    if name in functions:
-        return True
-    texts = [n.value for n in ast.walk(call) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-    return name in ("run", "check_call", "call") and any(t.rpartition("/")[2] in scripts for t in texts)
-
-
-def _never_mentioned(mapping: Mapping, code: str) -> Iterator[Criterion]:
+def _never_mentioned(mapping: Mapping, code: str) -> Iterator[Hit]:
     """Criteria whose names, quoted texts and words are strange to a verifier that speaks of nearly all the others."""
-    for idiom, words in _IDIOMS.items():
-        code += f"\n{words}" if re.search(idiom, code) else ""
-    verifier, folded = Vocabulary(code), code.lower()
     strange = mapping.uncovered if mapping.checks else []
     if len(strange) * 4 > len(mapping.criteria):
         return
+    code += "\n" + "\n".join(words for idiom, words in _IDIOMS.items() if re.search(idiom, code))
+    verifier, folded = Vocabulary(code), code.lower()
     for criterion in strange:
         about = Vocabulary(criterion.raw.replace("**", ""))
         texts = {v for v in about.values if len(v) >= 4 and not v.startswith((".", "-"))} - about.paths
@@ -131,4 +98,4 @@ def _never_mentioned(mapping: Mapping, code: str) -> Iterator[Criterion]:
             continue
         share = len(about.words & verifier.words) / max(len(about.words), 1)
         if share <= (0.25 if len(texts) > 1 else 0.15):
-            yield criterion
+            yield _hit(criterion, "nothing in the verifier speaks of it", confidence=Confidence.LOW)

@@ -65,6 +65,7 @@ def _foreign(task: Task, mapping: Mapping, check: Check, shared: int) -> bool:
         return False
     visible = task.visible
     names = {k.name for k in check.keys} | {n.name for n in check.names} | {v for v in source.values if len(v) > 3}
+    names |= set(re.findall(r"[a-z]{6,}", spoken.text.lower()))
     paths = {a.path for a in check.accesses if not a.path.startswith(("/tests", "/logs", "/tmp"))}
     return not any(visible.mentions(n) for n in names) and not any(visible.states_path(p) for p in paths)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from scenlint.rules import Confidence, Finding, Role, Severity, Task, related, rule
+from scenlint.rules import Finding, Role, Severity, Task, rule
 from scenlint.task import contradictions, demands
 
 
@@ -14,17 +14,17 @@ from scenlint.task import contradictions, demands
     refute="the brief or a file the agent can read names the key, or the format fixes it",
 )
 def unstated_key(task: Task) -> Iterator[Finding]:
-    visible = task.visible
     contradicted = {c.demand.what for c in contradictions.keys(task)}
-    for demand in demands.keys(task):
+    arguments = (d for d in demands.names(task) if d.kind == "argument")
+    for demand in (*demands.keys(task), *arguments):
         name = demand.what
-        if name in contradicted or visible.states_key(name, loose=True):
+        if name in contradicted or demand.visible.states_key(name, loose=True):
             continue
-        what = "keyword argument" if demand.kind else "key"
+        what = "keyword argument" if demand.kind == "argument" else "key"
         yield Finding.at(
             demand.span,
             f"the verifier uses the {what} `{name}`, which nothing the agent can read names",
             help=f"name the {what} `{name}` in the brief, or accept any that carries the value",
-            related=[related(task.briefs[-1].prose.source, "the brief does not name it")],
-            confidence=Confidence.LOW if visible.opaque else Confidence.MEDIUM,
+            related=[demand.silence],
+            confidence=demand.confidence,
         )

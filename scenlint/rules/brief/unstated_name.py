@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from scenlint.rules import Confidence, Finding, Role, Severity, Task, related, rule
+from scenlint.rules import Finding, Role, Severity, Task, rule
 from scenlint.task import demands
 
 
@@ -14,16 +14,14 @@ from scenlint.task import demands
     refute="the brief, a shipped stub or the code base names it",
 )
 def unstated_name(task: Task) -> Iterator[Finding]:
-    visible = task.visible
     for demand in demands.names(task):
         name = demand.what.rpartition(".")[2]
-        # A code base that was not read may well hold the name.
-        if visible.opaque or visible.mentions(name, word=True):
+        if demand.kind == "argument" or demand.visible.mentions(name, word=True):
             continue
         yield Finding.at(
             demand.span,
             f"the verifier uses the {demand.kind} `{demand.what}` of the agent's code, which nothing the agent can read names",
             help=f"name `{demand.what}` (and how it is called) in the brief",
-            related=[related(task.briefs[-1].prose.source, "the brief does not name it")],
-            confidence=Confidence.MEDIUM,
+            related=[demand.silence],
+            confidence=demand.confidence,
         )

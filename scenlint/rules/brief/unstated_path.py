@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from scenlint.rules import Confidence, Finding, Role, Severity, Task, related, rule
+from scenlint.rules import Finding, Role, Severity, Task, rule
 from scenlint.task import demands
 
 
@@ -14,19 +14,15 @@ from scenlint.task import demands
     refute="the brief or a file the agent can read names the path, or it exists before the agent starts",
 )
 def unstated_path(task: Task) -> Iterator[Finding]:
-    visible = task.visible
     for demand in demands.paths(task):
         path = demand.what
-        name = path.rpartition("/")[2]
-        if visible.states_path(path) or visible.in_brief(name, word=True):
-            continue
-        # Where files may exist that are not known here, only what the oracle itself makes is surely an output.
-        if visible.unlisted and not demands.oracle_writes(task, name):
+        name = path.rstrip("/").rpartition("/")[2]
+        if demand.visible.states_path(path) or demand.visible.in_brief(name, word=True):
             continue
         yield Finding.at(
             demand.span,
             f"the verifier opens `{path}`, which nothing the agent can read names",
             help=f"name `{path}` in the brief as the place of the result, or read what the brief does name",
-            related=[related(task.briefs[-1].prose.source, "the brief does not name it")],
-            confidence=Confidence.LOW if visible.opaque else Confidence.MEDIUM,
+            related=[demand.silence],
+            confidence=demand.confidence,
         )

@@ -54,7 +54,7 @@ def _has_timeout(module: PyModule, call: ast.Call) -> bool:
             k.arg == "timeout" and isinstance(k.value, ast.Constant) and k.value.value is None for k in call.keywords
         )
     position = _POSITION.get(module.dotted(call.func))
-    return position is not None and len(call.args) > position or _wrapped(call)
+    return (position is not None and len(call.args) > position) or _wrapped(call)
 
 
 def _wrapped(call: ast.Call) -> bool:

@@ -70,11 +70,10 @@ def _host_files(task: Task) -> Iterator[Finding]:
                 call.args[1] if len(call.args) > 1 else next((k.value for k in call.keywords if k.arg == "mode"), None)
             )
             writes = isinstance(mode, ast.Constant) and isinstance(mode.value, str) and set("wax") & set(mode.value)
-            fixed = isinstance(path, ast.Constant) and isinstance(path.value, str) and path.value.startswith("/tmp/")
-            if writes and fixed:
-                assert isinstance(path, ast.Constant)
+            name = path.value if isinstance(path, ast.Constant) and isinstance(path.value, str) else ""
+            if writes and path is not None and name.startswith("/tmp/"):
                 yield Finding.at(
                     module.span(path),
-                    f"the verifier writes `{path.value}` on the machine that all trials share",
+                    f"the verifier writes `{name}` on the machine that all trials share",
                     help="use `tempfile.mkdtemp()`",
                 )

@@ -45,9 +45,11 @@ def _always_written(flow: Flow) -> Finding:
     if isinstance(node, Node) and checks:
         about = f"the outcome of `{short(checks[-1])}` is not used"
         there = [related(checks[-1].span, "this decides nothing")]
+    alone = len(flow.written) == 1
+    text = f"the reward is always `{(value.text or '').strip()}`" if alone else "the reward does not hang on the work"
     return Finding.at(
         node.span if node is not None else flow.script,
-        f"the reward is always `{(value.text or '').strip()}`: {about}",
+        f"{text}: {about}",
         help="write the full reward where the checks succeed and 0 where they fail",
         related=there,
     )

@@ -14,8 +14,8 @@ from scenlint.task.checks.facts import Judged, Source
 from scenlint.task.checks.model import Access, How
 
 if TYPE_CHECKING:
-    from scenlint.task.checks.expressions import Env
     from scenlint.task.checks.flow import Flow
+    from scenlint.task.checks.scope import Env
 
 _RUN = {"run", "call", "check_call", "check_output", "Popen", "getoutput", "getstatusoutput"}
 _SYSTEM = re.compile(r"/(?:usr/|bin/|sbin/|dev/|proc/|sys/|lib)")

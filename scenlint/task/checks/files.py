@@ -25,8 +25,8 @@ from scenlint.task.checks.facts import Asked, Output, Source
 from scenlint.task.checks.model import Access, How
 
 if TYPE_CHECKING:
-    from scenlint.task.checks.expressions import Env
     from scenlint.task.checks.flow import Flow
+    from scenlint.task.checks.scope import Env
 
 TEMP = f"/tmp/{HOLE}tmp"  # any temporary file's path
 SOLUTION = f"/solution/{HOLE}"  # the submission of a DeepGym task, whose path only the judge knows

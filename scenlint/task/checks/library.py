@@ -29,11 +29,12 @@ from scenlint.source.pyvalue import (
 )
 from scenlint.task.checks import commands, files, methods
 from scenlint.task.checks.facts import Asked, Judged, Output, Source
+from scenlint.task.checks.iteration import maybe
 from scenlint.task.checks.model import Key, Name
 
 if TYPE_CHECKING:
-    from scenlint.task.checks.expressions import Env
     from scenlint.task.checks.flow import Flow
+    from scenlint.task.checks.scope import Env
 
 Args = list[Value]
 Kwargs = dict[str, Value]
@@ -152,11 +153,6 @@ _MATCHERS = {f"re.{n}" for n in ("match", "search", "fullmatch", "findall", "fin
 
 
 # -- builtins
-def maybe(value: Value) -> bool:
-    """Whether an iterable may be empty although items of it are known."""
-    return value.open or any(isinstance(o, Seq) and (o.maybe or (o.more and not o.items)) for o in value.options)
-
-
 def _len(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Value:
     value = args[0] if args else UNKNOWN
     sizes: list[int] = []
@@ -488,6 +484,10 @@ def _path(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Va
     return _join_path(flow, args, kwargs, node, env) if args else known(PathText("."))
 
 
+def _compiled(flow: Flow, args: Args, kwargs: Kwargs, node: ast.AST, env: Env) -> Value:
+    return replace(args[0], shape="pattern") if args else UNKNOWN
+
+
 def matched(flow: Flow, name: str, args: Args, node: ast.AST, env: Env) -> Value:
     """A regular expression held against produced text: a test by itself."""
     out = unknown(*args)
@@ -547,7 +547,7 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "dict": _collection("dict"), "collections.OrderedDict": _collection("dict"), "collections.deque": _collection("list"),
     "exit": _exit, "quit": _exit, "sys.exit": _exit, "os._exit": _exit, "os.abort": _fail,
     "pytest.fail": _fail, "pytest.exit": _fail, "pytest.skip": _skip, "pytest.xfail": _skip, "pytest.approx": _approx,
-    "os.getenv": _getenv, "os.environ.get": _getenv, "json.loads": _parse("json", "ValueError"),
+    "os.getenv": _getenv, "os.environ.get": _getenv, "re.compile": _compiled, "json.loads": _parse("json", "ValueError"),
     "json.load": _parse("json", "ValueError"), "yaml.safe_load": _parse("json", "YAMLError"),
     "yaml.load": _parse("json", "YAMLError"), "toml.loads": _parse("json", "ValueError"),
     "toml.load": _parse("json", "ValueError"), "tomllib.loads": _parse("json", "ValueError"),
@@ -560,7 +560,9 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "deepgym_solution.load_solution": _solution("agent"), "deepgym_solution.load_files": _solution("agent"),
     "deepgym_solution.run_solution": _solution("process"), "deepgym_solution.read_output": _solution("text"),
     "deepgym_solution.read_output_bytes": _solution("text"), "deepgym_solution.solution_source": _solution("text"),
-    "deepgym_solution.solution_namespace": _solution("json"), "sys.path.insert": _search_path, "sys.path.append": _search_path, "exec": _exec, "eval": _exec, "importlib.util.module_from_spec": _same_module, "runpy.run_module": _open_module,
+    "deepgym_solution.solution_namespace": _solution("json"), "sys.path.insert": _search_path, "sys.path.append": _search_path, "exec": _exec, "eval": _exec,
+    "ctypes.CDLL": _open_module, "ctypes.cdll.LoadLibrary": _open_module, "ctypes.PyDLL": _open_module,
+    "importlib.util.module_from_spec": _same_module, "runpy.run_module": _open_module,
     "os.path.join": _join_path, "pathlib.Path": _path, "pathlib.PurePath": _path, "pathlib.PurePosixPath": _path,
     "pathlib.PosixPath": _path, "os.fspath": _str,
     **dict.fromkeys(_NUMPY_CLOSE, _close),

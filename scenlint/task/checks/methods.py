@@ -29,8 +29,8 @@ from scenlint.source.pyvalue import (
 from scenlint.task.checks import commands, files
 
 if TYPE_CHECKING:
-    from scenlint.task.checks.expressions import Env
     from scenlint.task.checks.flow import Flow
+    from scenlint.task.checks.scope import Env
 
 Args = list[Value]
 _TEXT = frozenset(
@@ -142,6 +142,8 @@ _GETTERS = frozenset(
 
 def call(flow: Flow, value: Value, name: str, args: Args, kwargs: dict[str, Value], node: ast.AST, env: Env) -> Value:
     """`value.name(args)`."""
+    if value.shape == "pattern":
+        return _produced(flow, value, name, args, kwargs, node, env)
     option = value.options[0] if value.options else None
     if isinstance(option, PathText) and (found := _path(flow, value, name, args, kwargs, node, env)) is not None:
         return found

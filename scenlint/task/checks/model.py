@@ -79,6 +79,7 @@ class Comparison:
     tolerance: float | None = None  # `==` within this distance
     key: str | None = None  # the key or column whose value is compared
     paths: tuple[str, ...] = ()  # the files that the compared value may come from
+    sources: tuple[str, ...] = ()  # what else it may come from: "command", "http", "database", "import", "stdin" …
 
 
 @dataclass

@@ -11,13 +11,13 @@ from scenlint.source.python import Function, PyModule
 from scenlint.source.pyvalue import HOLE, Map, PathText, Value, known, texts, truth
 from scenlint.source.shell import Command, last_status
 from scenlint.source.text import Span
-from scenlint.task.checks.expressions import Env, Func
 from scenlint.task.checks.facts import Event, Failure, Judged, Output, Place, Source, Step
 from scenlint.task.checks.files import SOLUTION
 from scenlint.task.checks.flow import Flow
 from scenlint.task.checks.model import Check, Dialect
 from scenlint.task.checks.program import Setup
 from scenlint.task.checks.runner import Entry
+from scenlint.task.checks.scope import Env, Func
 from scenlint.task.checks.tests import NEUTRAL, existence_only, fill
 
 _POINT = re.compile(rf"\s*\[(PASS|FAIL|{HOLE})\]\s*\(([\d.]+|{HOLE})\s*pts?\)\s*(.*)", re.DOTALL)
@@ -55,14 +55,25 @@ class Script(Flow):
 
 def checks(entry: Entry, setup: Setup) -> tuple[list[Check], list[Event]]:
     """The checks of a program."""
-    flow = Script(setup)
-    flow.cwd = entry.cwd
-    if entry.kind == "assertions":
-        return list(_assertions(flow, entry)), flow.events
-    if entry.kind != "judge":
+    if entry.kind in ("assertions", "judge"):
+        flow = Script(setup)
+        flow.cwd = entry.cwd
+        part = _assertions if entry.kind == "assertions" else _judge
+        return list(part(flow, entry)), flow.events
+    flow = follow(entry, setup)
+    return list((_points if entry.kind == "points" else _script)(flow, entry)), flow.events
+
+
+def follow(entry: Entry, setup: Setup) -> Script:
+    """The program as it runs from its first line, followed once per way of running it."""
+
+    def work() -> Script:
+        flow = Script(setup)
+        flow.cwd = entry.cwd
         flow.run(_main, flow, entry.module)
-    part = {"points": _points, "judge": _judge}.get(entry.kind, _script)
-    return list(part(flow, entry)), flow.events
+        return flow
+
+    return entry.module.fragment.memo(("followed", entry.kind, entry.cwd), work)
 
 
 def _main(flow: Flow, module: PyModule) -> None:

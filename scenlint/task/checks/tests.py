@@ -9,12 +9,12 @@ from scenlint.source.python import PyModule
 from scenlint.source.pyvalue import UNKNOWN, Seq, Value, join, known
 from scenlint.task.checks import files
 from scenlint.task.checks.collect import Item, collected
-from scenlint.task.checks.expressions import Class, Env, Func, Instance
 from scenlint.task.checks.facts import Event, Facts, Failure
 from scenlint.task.checks.flow import Flow
 from scenlint.task.checks.model import Access, Check, Comparison, Dialect, Key, Name
 from scenlint.task.checks.program import Setup
 from scenlint.task.checks.runner import Entry
+from scenlint.task.checks.scope import Class, Env, Func, Instance
 
 _TEMPORARY = ("tmp_path", "tmpdir", "tmp_path_factory")
 _ROWS = 12  # parameter sets of one test that are told apart

@@ -72,6 +72,8 @@ class Effects:
             end = run.program(command, state, out, Purpose.CHECK)
             end.status = Status(True, command, Purpose.CHECK)
             return [end]
+        if program is not None and program.blind:
+            return [run.program(command, state, out, Purpose.SETUP)]
         return None
 
     def _written(self, program: Program) -> list[tuple[str, Output]]:

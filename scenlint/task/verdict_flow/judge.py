@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from scenlint.source.python import PyModule
 from scenlint.source.pyvalue import HOLE, Map, PathText, constants
 from scenlint.source.pyvalue import Value as PyValue
-from scenlint.task.checks.expressions import Func
 from scenlint.task.checks.facts import Place
+from scenlint.task.checks.scope import Func
 from scenlint.task.model import Contract
 from scenlint.task.verdict_flow.programs import Program, programs
 

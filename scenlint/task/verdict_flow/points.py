@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from scenlint.source.pyvalue import HOLE
@@ -73,14 +74,16 @@ def read(program: Program) -> Points:
 
 
 def _sort(out: Points, line: Line, text: str) -> None:
-    if match := _CHECK.fullmatch(text):
-        detail = _glued_detail(match[3])
-        if detail:
+    if (_CHECK.fullmatch(text) or _SCORE.fullmatch(text)) and not line.ended:
+        out.broken.append((line, "is not ended, so the next one is glued to it"))
+    elif (match := _CHECK.fullmatch(text)) and (weight := _rounded(line.output, "pt)")):
+        out.broken.append((line, f"gives its points as `{weight}`, and only whole numbers are read"))
+    elif match:
+        if _glued_detail(match[3]):
             out.broken.append((line, "has one space before its detail, which makes it part of the label"))
         out.checks.append(line)
     elif _SCORE.fullmatch(text):
-        precision = _rounded(line.output)
-        if precision:
+        if precision := _rounded(line.output, "/", ")"):
             out.broken.append((line, f"gives the points as `{precision}`: the harness reads whole numbers there"))
         else:
             out.scores.append(line)
@@ -143,17 +146,15 @@ def _glued_detail(label: str) -> bool:
     return match is not None and HOLE in match[1] and HOLE not in label[: match.start(1)]
 
 
-def _rounded(output: Output) -> str:
-    """The earned or total points of a SCORE line that an f-string prints with decimals: `{earned:.1f}`."""
+def _rounded(output: Output, *behind: str) -> str:
+    """The value before one of these texts that an f-string prints with decimals: `{earned:.1f}/`."""
     for node in ast.walk(output.place.node):
-        if isinstance(node, ast.JoinedStr):
-            parts = ["" if isinstance(v, ast.FormattedValue) else str(getattr(v, "value", "")) for v in node.values]
-            for n, value in enumerate(node.values):
-                if isinstance(value, ast.FormattedValue) and value.format_spec is not None:
-                    spec = ast.unparse(value.format_spec)
-                    before = parts[n - 1] if n else ""
-                    if before.endswith(("(", "/")) and re.search(r"\.[1-9]\d*f|e|%", spec):
-                        return ast.unparse(value).strip("'\"f")
+        parts = node.values if isinstance(node, ast.JoinedStr) else []
+        for value, following in pairwise(parts):
+            if isinstance(value, ast.FormattedValue) and isinstance(following, ast.Constant) and value.format_spec:
+                spec = ast.unparse(value.format_spec)
+                if str(following.value).startswith(behind) and re.search(r"\.[1-9]\d*f|e|%", spec):
+                    return ast.unparse(value).strip("'\"f")
     return ""
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import math
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from scenlint.source.pyvalue import HOLE, Map, Seq, constants
+from scenlint.source.pyvalue import HOLE, Map, Ref, Seq, constants
 from scenlint.source.pyvalue import Value as PyValue
 from scenlint.source.shell import Node
 from scenlint.source.text import Span
+from scenlint.task.checks.facts import Output
 from scenlint.task.verdict_flow.judge import SCRIPT, Judge, judges
 from scenlint.task.verdict_flow.numbers import json_problem, number_problem, text_problem
 from scenlint.task.verdict_flow.points import points
@@ -44,9 +47,12 @@ def reward_problems(task: Task) -> Iterator[Problem]:
     for program in known:
         for output in program.flow.outputs:
             for path in program.paths(output):
-                if output.kind == "write" and any(f.setting.is_verdict(path) for f in flows(task)):
+                if output.kind != "exit" and any(f.setting.is_verdict(path) for f in flows(task)):
                     found = _texts(output.value, output.place.span, path)
                     yield from ((_stated(program, text) or span, problem) for span, text, problem in found)
+                    yield from ((output.place.span, problem) for problem in _not_finite(program, output))
+                    if path.endswith(".json"):
+                        yield from ((output.place.span, problem) for problem in _dumped(program, output))
 
 
 def _printed(program: Program, path: str) -> Iterator[Problem]:
@@ -65,8 +71,13 @@ def _texts(value: PyValue, span: Span, path: str) -> Iterator[tuple[Span, object
         if isinstance(option, Map):
             yield from ((span, None, problem) for problem in _members(option))
             continue
+        if isinstance(option, Ref) and _is_nan(option):
+            yield span, None, f"{option.name} is not a finite number"
+        partly = isinstance(option, str) and HOLE in option and not path.endswith(".json")
+        if partly and re.search(r"[^\d.eE+\s-]", option.replace(HOLE, "")):
+            yield span, None, f"`{option.strip().replace(HOLE, '…')}` is not a number"
         for text in constants(PyValue((option,), False)):
-            if isinstance(text, bytes) or HOLE in str(text):
+            if isinstance(text, bytes) or (isinstance(text, str) and HOLE in text):
                 continue
             problem = json_problem(str(text)) if path.endswith(".json") else text_problem(str(text))
             if problem is not None:
@@ -79,6 +90,63 @@ def _stated(program: Program, text: object) -> Span | None:
         if text is not None and any(str(c) == str(text).strip() for c in constants(value)):
             return place.span
     return None
+
+
+def _dumped(program: Program, output: Output) -> Iterator[str]:
+    """What is wrong with an object that is turned into JSON where it is written."""
+    module = output.place.module
+    for call in ast.walk(output.place.node):
+        if not isinstance(call, ast.Call) or module.dotted(call.func) != "json.dumps" or not call.args:
+            continue
+        value = call.args[0]
+        if isinstance(value, ast.Dict):
+            for key, member in zip(value.keys, value.values, strict=True):
+                name = str(key.value) if isinstance(key, ast.Constant) else "…"
+                for number in _possible(program, member):
+                    problem = number_problem(number)
+                    if problem is not None and (name == "reward" or "outside" not in problem):
+                        yield f"`{name}`: {problem}"
+        elif isinstance(value, ast.List | ast.Tuple) or _possible(program, value):
+            yield "it is not a JSON object"
+
+
+def _not_finite(program: Program, output: Output) -> Iterator[str]:
+    """A number that is none among what goes into a text: `str(score)` where the score can be NaN."""
+    module = output.place.module
+    scope = module.function_of(output.place.node) or module.tree
+    names = {n.id for n in ast.walk(output.place.node) if isinstance(n, ast.Name)}
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id in names for t in node.targets):
+            for choice in _choices(node.value):
+                value = program.flow.values.get(choice)
+                for option in value.options if value is not None else ():
+                    if isinstance(option, float) and not math.isfinite(option):
+                        yield f"{option} is not a finite number"
+                if isinstance(choice, ast.Attribute) and _is_nan(Ref(module.dotted(choice))):
+                    yield f"{module.dotted(choice)} is not a finite number"
+
+
+def _choices(node: ast.expr) -> Iterator[ast.expr]:
+    """The expressions one of which gives the value: the branches of a conditional expression."""
+    if isinstance(node, ast.IfExp):
+        yield from _choices(node.body)
+        yield from _choices(node.orelse)
+    else:
+        yield node
+
+
+def _is_nan(option: Ref) -> bool:
+    return option.name.split(".")[-1].lower() in ("nan", "inf", "infty")
+
+
+def _possible(program: Program, node: ast.expr) -> list[object]:
+    """The constants that an expression can be."""
+    if isinstance(node, ast.Constant):
+        return [node.value]
+    if isinstance(node, ast.IfExp):
+        return _possible(program, node.body) + _possible(program, node.orelse)
+    value = program.flow.values.get(node)
+    return [c for c in constants(value) if not isinstance(c, dict)] if value is not None and not value.open else []
 
 
 def _members(reward: Map) -> Iterator[str]:
@@ -142,26 +210,35 @@ def _verdict(verdict: Map) -> Iterator[str]:
 
 def _script(judge: Judge) -> Iterator[Problem]:
     """A script's verdict is the last line of stdout that is a JSON object as a whole."""
-    if not judge.program.complete:
+    prints = [o for o in judge.program.flow.outputs if o.kind != "exit" and stream(o) != "stderr"]
+    if not judge.program.complete or any(stream(o) != "stdout" for o in prints):
         return
-    prints = [o for o in judge.program.flow.outputs if o.kind != "exit" and stream(o) == "stdout"]
-    spread: list[Problem] = []
-    for output in prints:
-        node = output.place.node
-        if not isinstance(node, ast.Call):
-            continue
-        dump = _dump(judge, node)
-        if dump is not None and any(k.arg == "indent" and not _is_none(k.value) for k in dump.keywords):
-            spread.append((output.place.span, "the JSON goes over several lines, and the harness reads one"))
-        elif dump is not None:
-            return
-        elif any(isinstance(option, Map) for option in output.value.options):
-            spread.append((output.place.span, "a dict is printed as Python writes it, which is not JSON"))
-        elif not all(isinstance(o, str) and not o.lstrip().startswith(("{", HOLE)) for o in output.value.options):
-            return  # it may be the verdict
-        elif output.value.open:
-            return
-    yield from spread
+    found = [(output.place.span, _printed_verdict(judge, output)) for output in prints]
+    if any(problem is None for _, problem in found):
+        return
+    shaped = [(span, problem) for span, problem in found if problem and problem is not _NO_OBJECT]
+    for span, problem in shaped or found[-1:]:
+        if problem:
+            yield span, problem
+
+
+_NO_OBJECT = "no line that is printed is a JSON object"
+
+
+def _printed_verdict(judge: Judge, output: Output) -> str | None:
+    """Why a printed text is no verdict; None where it can be one."""
+    node = output.place.node
+    dump = _dump(judge, node) if isinstance(node, ast.Call) else None
+    if dump is not None and any(k.arg == "indent" and not _is_none(k.value) for k in dump.keywords):
+        return "the JSON goes over several lines, and the harness reads one"
+    texts = [o for o in output.value.options if isinstance(o, str)]
+    if any(isinstance(option, Map) for option in output.value.options) and dump is None:
+        return "a dict is printed as Python writes it, which is not JSON"
+    known = not output.value.open and len(texts) == len(output.value.options)
+    numbers = not output.value.open and all(isinstance(o, int | float) for o in output.value.options)
+    if numbers or (known and not any(line.startswith(("{", HOLE)) for t in texts for line in t.split("\n"))):
+        return _NO_OBJECT
+    return None
 
 
 def _dump(judge: Judge, call: ast.Call) -> ast.Call | None:

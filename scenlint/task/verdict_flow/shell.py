@@ -101,6 +101,11 @@ class Flow:
                     return None
         return written[-1][1]
 
+    @property
+    def written(self) -> set[str | None]:
+        """The rewards that are written, None for what only a run would show."""
+        return {_text(value) for end in self.ends if (value := self.verdict(end)) is not None}
+
     @cached_property
     def missing(self) -> list[tuple[State, State | None]]:
         """Ends without a verdict that the work leads to, each with an end that has one and differs only in that.

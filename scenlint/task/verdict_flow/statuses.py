@@ -28,7 +28,8 @@ def swallow(state: State, check: Command, by: Node, out: str) -> None:
     """Behind `check || true` the check's failure shows in nothing."""
     if not isinstance(by, Command) or not is_runner(check) or not state.status.ok:
         return
-    idle = by.program in ("true", ":") or (by.program in ("echo", "printf") and not out and not by.redirects)
+    kept = out or any(r.writes for r in by.redirects)
+    idle = by.program in ("true", ":") or (by.program in ("echo", "printf") and not kept)
     if idle or (by.program in ("exit", "return") and state.signal):
         mask = Mask("swallow", check, by)
         state.status = Status(True, state.status.command, Purpose.OUTPUT, mask=mask)

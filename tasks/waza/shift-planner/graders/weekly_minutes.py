@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Criteria 1 to 4 of weekly-hours: header, weeks, minutes and order of hours.csv."""
+"""Criteria 1 to 5 of weekly-hours: header, weeks, minutes and order of hours.csv, and its name in manifest.json."""
 import csv
+import io
+import json
 import os
 import sys
 
@@ -20,12 +22,18 @@ def regular(path, flags):
     return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
-hours = os.path.join(os.environ["WAZA_WORKSPACE_DIR"], "hours.csv")
+def read(name):
+    with open(os.path.join(os.environ["WAZA_WORKSPACE_DIR"], name), "rb", opener=regular) as file:
+        return file.read()
+
+
 try:
-    with open(hours, newline="", encoding="utf-8", opener=regular) as file:
-        rows = list(csv.reader(file))
-except (OSError, ValueError, csv.Error) as problem:
-    sys.exit(f"hours.csv cannot be read: {type(problem).__name__}")
+    rows = list(csv.reader(io.StringIO(read("hours.csv").decode("utf-8"))))
+    named = set(json.loads(read("manifest.json")))
+except (OSError, ValueError, TypeError, csv.Error) as problem:
+    sys.exit(f"hours.csv or manifest.json cannot be read: {type(problem).__name__}")
+if named != {"hours.csv"}:
+    sys.exit("manifest.json does not name hours.csv alone")
 for number, (row, wanted) in enumerate(zip(rows, WANTED), 1):
     if row != wanted:
         sys.exit(f"line {number} differs")

@@ -1,0 +1,99 @@
+"""Reaching an engine, and what is said where there is none."""
+
+import http.server
+import json
+import os
+import socketserver
+import threading
+
+import pytest
+
+from scenlint.harness.engine import Engine, EngineError, connect, moment
+
+
+@pytest.mark.engine
+def test_the_engine_is_found_and_says_what_it_is(engine):
+    assert engine.name.split()[0] in ("Docker", "Podman")
+    assert engine.info["NCPU"] >= 1
+    assert (engine.free_mb() or 1) > 0
+
+
+@pytest.mark.engine
+def test_clients_are_for_one_thread_each(engine):
+    seen = {id(engine.api)}
+    thread = threading.Thread(target=lambda: seen.add(id(engine.api)))
+    thread.start()
+    thread.join()
+    assert len(seen) == 2
+
+
+def test_without_an_engine_what_was_tried_and_what_to_do_is_said(monkeypatch, tmp_path):
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
+    with pytest.raises(
+        EngineError, match=r"no container engine answers; tried .*none\.sock \(no answer\).*start Docker"
+    ):
+        connect()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may open any socket")
+def test_a_socket_that_may_not_be_opened_is_said(monkeypatch, tmp_path):
+    path = tmp_path / "closed.sock"
+    with socketserver.UnixStreamServer(str(path), socketserver.BaseRequestHandler):
+        path.chmod(0)
+        monkeypatch.setenv("DOCKER_HOST", f"unix://{path}")
+        with pytest.raises(EngineError, match="permission denied.*group `docker`"):
+            connect()
+
+
+@pytest.mark.engine
+def test_docker_host_and_the_chosen_context_are_respected(engine, monkeypatch, tmp_path):
+    from hashlib import sha256
+
+    socket = engine.url
+    folder = tmp_path / "docker/contexts/meta" / sha256(b"chosen").hexdigest()
+    folder.mkdir(parents=True)
+    meta = {"Name": "chosen", "Metadata": {}, "Endpoints": {"docker": {"Host": f"unix://{tmp_path}/of-context.sock"}}}
+    (folder / "meta.json").write_text(json.dumps(meta))
+    (tmp_path / "docker/config.json").write_text(json.dumps({"currentContext": "chosen"}))
+    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path / "docker"))
+    monkeypatch.setenv("DOCKER_HOST", socket)
+    assert connect().url == socket
+    monkeypatch.delenv("DOCKER_HOST")
+    monkeypatch.setenv("DOCKER_CONTEXT", "chosen")
+    with pytest.raises(EngineError, match="of-context.sock"):
+        connect()
+
+
+def test_an_engine_that_breaks_off_is_infrastructure(tmp_path):
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            if self.path == "/version":
+                body = json.dumps({"ApiVersion": "1.41"}).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+            else:
+                self.connection.close()
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        engine = Engine(f"tcp://127.0.0.1:{server.server_port}")
+        with pytest.raises(EngineError, match="asking the engine about itself: the engine did not answer"):
+            _ = engine.info
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("stamp", "seconds"),
+    [
+        ("1970-01-01T00:00:01Z", 1.0),
+        ("1970-01-01T00:00:01.123456789Z", 1.123456),
+        ("1970-01-01T01:00:01.5+01:00", 1.5),
+    ],
+)
+def test_time_stamps_of_engines_are_read(stamp, seconds):
+    assert moment(stamp) == pytest.approx(seconds, abs=1e-6)
