@@ -14,14 +14,12 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from scenlint.harness import trial
 from scenlint.harness.agents import Nop, OracleAgent
 from scenlint.harness.engine import Options
-from scenlint.harness.environment import Environment, Ran
-from scenlint.harness.record import CheckResult, Verdict
 from scenlint.task.plan import (
     Build,
     Check,
@@ -68,14 +66,6 @@ def make_plan(folder: Path, image: str) -> RunPlan:
     return RunPlan("tiny", "harbor", folder, (Step("Write 42.", verify, oracle=oracle),), container)
 
 
-def read(
-    step: Step, plan: RunPlan, ran: Sequence[tuple[Check, Ran]], environment: Environment
-) -> tuple[Verdict, Verdict, list[CheckResult]]:
-    verdict = Verdict(float(environment.read(REWARD) or "nan"))
-    verdict.passed = verdict.reward == 1.0
-    return verdict, verdict, []
-
-
 def one_run(folder: Path, image: str, solve: bool) -> None:
     script = f"mkdir -p /logs/verifier; {'/solution/solve.sh;' if solve else ''} /tests/test.sh; cat {REWARD}"
     mounts = [f"--volume={folder / name}:/{name}:ro" for name in ("solution", "tests")]
@@ -114,7 +104,7 @@ def main() -> None:
         def scenlint(agent: Nop | OracleAgent, reward: float) -> str:
             nonlocal count
             count += 1
-            record = trial.run(plan, agent, folder / f"trial-{count}-{time.time_ns()}", options=Options(), read=read)
+            record = trial.run(plan, agent, folder / f"trial-{count}-{time.time_ns()}", options=Options())
             assert record.reward == reward, record.to_json()
             return record.image
 

@@ -78,6 +78,17 @@ KEYS: dict[str, tuple[dict[str, Any], str, str]] = {
         "{}",
         "Where SaaS-Bench tasks find their list of applications.",
     ),
+    "oracles": (
+        {"type": "object", "additionalProperties": {"type": "string"}},
+        "{}",
+        "Solutions of tasks whose format has no place for one: id or pattern -> script, relative to this file; `{id}` "
+        "in it stands for the task's id.",
+    ),
+    "pass-env": (
+        _STRINGS,
+        "[]",
+        "Variables of this machine that tasks are given where they ask for them as `${NAME}`.",
+    ),
 }
 
 
@@ -248,6 +259,8 @@ def _settings(file: Path, parsed: data.Data, table: tuple[str, ...], values: Map
         profile=_profile(values.get("profile", Profile.SEED.value)),
         approved_images=tuple(images.get("approved", DEFAULT_APPROVED_IMAGES)),
         substitutes=dict(images.get("substitutes", {})),
+        oracles={task: str(root / path) for task, path in values.get("oracles", {}).items()},
+        pass_env=tuple(values.get("pass-env", ())),
         apps=str(root / apps) if apps else None,
     )
     return Settings(

@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from scenlint.cli.output import Output, emit, status
 from scenlint.task.finding import Severity
 from scenlint.task.policy import Profile
-
-
-class Output(StrEnum):
-    TEXT = "text"
-    CONCISE = "concise"
-    JSON = "json"
-    SARIF = "sarif"
-    GITHUB = "github"
-    GITLAB = "gitlab"
-    JUNIT = "junit"
-
-
-Names = Annotated[
-    list[str] | None,
-    typer.Option(metavar="RULES", help="Names, codes, prefixes (SL3) or families, comma separated; may be repeated."),
-]
 
 
 def check(
@@ -79,7 +62,6 @@ def check(
     """
     from scenlint import config as configuration
     from scenlint.lint import run
-    from scenlint.report import render, wants_color, write
 
     paths = paths or [Path()]
     first = paths[0] if paths[0].is_dir() else paths[0].parent
@@ -95,42 +77,11 @@ def check(
     report = run.check(
         paths, settings, jobs=jobs, force_exclude=force_exclude, on_progress=_progress, pages=output is Output.SARIF
     )
-    colored = output_file is None and (wants_color(sys.stdout) if color is None else color)
-    width = shutil.get_terminal_size().columns
-    encoding = (sys.stdout.encoding or "utf-8") if output_file is None else "utf-8"
-    text = render(
-        report,
-        output.value,
-        color=colored,
-        width=width,
-        verbose=verbose,
-        statistics=statistics,
-        encoding=encoding,
-    )
-    if output_file is None:
-        write(text)
-    else:
-        output_file.write_text(text, "utf-8")
-    for message in [*(f"{p}: no such file or folder" for p in report.missing), *report.crashes]:
-        print(f"scenlint: {message}", file=sys.stderr)
-    if report.crashes:
-        print("scenlint: this is a fault of scenlint; please report it", file=sys.stderr)
-    status = _status(report, settings.fail_on, exit_zero, require_complete)
-    if force_exclude and status == 3:
-        status = 0  # a hook is handed every changed file; that none of them belongs to a task is no fault
-    raise typer.Exit(status)
-
-
-def _status(report, fail_on: Severity, exit_zero: bool, require_complete: bool) -> int:  # type: ignore[no-untyped-def]
-    if report.missing or report.crashes:
-        return 2
-    if not report.tasks:
-        return 3
-    if exit_zero:
-        return 0
-    if any(report.severity(f).rank <= fail_on.rank for f in report.findings):
-        return 1
-    return 4 if require_complete and report.not_assessed else 0
+    emit(report, output, output_file, color=color, verbose=verbose, statistics=statistics)
+    code = status(report, settings.fail_on, exit_zero, require_complete)
+    if force_exclude and code == 3:
+        code = 0  # a hook is handed every changed file; that none of them belongs to a task is no fault
+    raise typer.Exit(code)
 
 
 def _progress(done: int, total: int) -> None:

@@ -25,6 +25,9 @@ approved = ["python", "debian", "registry.example.org/bases/*"]
     "saas-bench": """[saas-bench]
 apps = "apps.yaml"
 """,
+    "oracles": """[oracles]
+"teamwork_*" = "oracles/{id}.py"
+""",
     "suppressions": """[[suppressions]]
 rule = "unknown-metadata-key"
 path = "tasks/crm/create-lead/meta.json"

@@ -1,7 +1,8 @@
 """What a format is, and the small helpers that formats share.
 
 A format is an object with the attributes of `Format`, named in the entry-point group `scenlint.formats`. It recognises
-its tasks (`find`) and turns a folder into a Task (`load`); rules then see the Task only.
+its tasks (`find`), turns a folder into a Task (`load`) and a Task into a RunPlan (`plan`); rules then see the Task
+only, and the harness the RunPlan.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from scenlint.source.files import FileTree
 from scenlint.source.text import Fragment, Source
 from scenlint.task.finding import Severity
 from scenlint.task.model import BuildFile, Document, Requirement, Task, Value
+from scenlint.task.plan import RunPlan
 from scenlint.task.policy import Policy
 
 SCHEMAS = Path(__file__).parent / "schemas"
@@ -58,6 +60,10 @@ class Format(Protocol):
 
     def load(self, ref: TaskRef, policy: Policy) -> Task:
         """Read a task. Never raises for bad content: a role that cannot be read is absent, with the reason."""
+        ...
+
+    def plan(self, task: Task) -> RunPlan:
+        """How a trial of the task is run. NotRunnableError, and nothing else, where it cannot be; it says why."""
         ...
 
 
@@ -112,7 +118,12 @@ _LITTER = re.compile(r"(?:^|/)(?:__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_
 
 def below(tree: FileTree, folder: str) -> list[str]:
     """The paths of the files below a folder, caches left out."""
-    return [entry.path for entry in tree.under(folder) if not _LITTER.search(entry.path)]
+    return [entry.path for entry in tree.under(folder) if not is_litter(entry.path)]
+
+
+def is_litter(path: str) -> bool:
+    """Whether a relative path is a cache that tools leave behind."""
+    return _LITTER.search(path) is not None
 
 
 def context_files(tree: FileTree, context: str, ignore_file: str | None = None) -> list[str]:
@@ -123,11 +134,11 @@ def context_files(tree: FileTree, context: str, ignore_file: str | None = None) 
     source = source or tree.read(prefix + ".dockerignore")
     if source is None or source.binary:
         return [entry.path for entry in entries]
-    ignored = _docker_spec(source.text)
+    ignored = docker_spec(source.text)
     return [entry.path for entry in entries if not ignored.match_file(entry.path.removeprefix(prefix))]
 
 
-def _docker_spec(text: str) -> GitIgnoreSpec:
+def docker_spec(text: str) -> GitIgnoreSpec:
     """Docker's patterns as git's: they count from the context's root, so each is anchored there."""
     lines = []
     for line in (raw.strip() for raw in text.splitlines()):

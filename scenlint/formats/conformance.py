@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from scenlint.formats.base import Format, TaskRef, load_schema
+from scenlint.formats.plan_checks import check_plan, planned
 from scenlint.source.text import Fragment, Span
 from scenlint.task.finding import Severity
 from scenlint.task.model import Role, Task, Value
@@ -41,6 +42,7 @@ def check_format(format: Format, sample_folder: Path, lookalikes: Iterable[Path]
         ids.add(task.id)
         again = format.load(ref, Policy())
         assert _facts(task) == _facts(again), f"loading {ref.folder} twice gives two different tasks"
+        check_plan(format, task, ref, sample_folder)
     assert len(ids) == len(refs), f"{len(refs)} tasks of the sample have {len(ids)} different ids"
     for shared in format.shared(refs, Policy()):
         assert shared.shared, "shared() returns a task that is not marked as shared"
@@ -206,7 +208,7 @@ def _state(folder: Path) -> dict[str, str]:
 
 
 def _check_broken(format: Format, sample: Path, refs: list[TaskRef]) -> None:
-    """No file, whatever is wrong with it, may make find or load raise; a syntax error must not hide the task."""
+    """No file, whatever is wrong with it, may make a format fail; a syntax error must not hide the task."""
     metadata = {d.fragment.path for ref in refs for d in format.load(ref, Policy()).documents[:1]}
     for path in sorted(p for p in sample.rglob("*") if p.is_file()):
         content = path.read_bytes()
@@ -222,7 +224,9 @@ def _check_broken(format: Format, sample: Path, refs: list[TaskRef]) -> None:
                 try:
                     found = _find(format, copy)
                     for ref in found:
-                        _check_places(format.load(ref, Policy()))
+                        task = format.load(ref, Policy())
+                        _check_places(task)
+                        assert planned(format, task), f"{format.name} refuses to plan it and does not say why"
                 except AssertionError as exc:
                     raise AssertionError(f"{what}: {exc}") from exc
                 except Exception as exc:

@@ -79,10 +79,10 @@ def prepare_verifiers(scene: Scene) -> dict[str, Any]:
 
 def grader(scene: Scene, step: Step, environment: Environment, image: Any) -> Environment:
     """Where a step is graded: the agent's environment, a fresh container with the artifacts, or a local sandbox."""
-    plan, verify = scene.plan, step.verify
+    verify = step.verify
     if verify.where is Where.SEPARATE:
         return _separate(scene, step, environment, image)
-    if verify.where is Where.LOCAL and (plan.container or plan.compose or plan.apps):
+    if verify.where is Where.LOCAL:
         return cast(Environment, _module("local", "a verifier on the host").grader(scene, step, environment))
     return environment
 
@@ -113,7 +113,7 @@ def limited(command: Command, timeout: float) -> Command:
 
 
 def verdict_reader() -> VerdictReader:
-    return cast("VerdictReader", _module("verdict", "verdicts").read)
+    return cast("VerdictReader", _module("verdict", "verdicts").read_step)
 
 
 def _module(name: str, what: str) -> Any:

@@ -7,22 +7,23 @@ import os
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from scenlint.harness.capture import DRAIN, TICK, Capture, give, take
 from scenlint.harness.cgroups import Group
 from scenlint.harness.environment import Fault, Ran, StoppedError
 from scenlint.harness.identity import Identity
-from scenlint.harness.system import PYTHON, SEARCH_PATH, system_mounts
+from scenlint.harness.system import PYTHON, SEARCH_PATH, accounts, folders, system_mounts
 from scenlint.task.plan import Limits, NotRunnableError
 
 START = 30.0  # seconds until a sandbox must have started
@@ -51,8 +52,8 @@ class Box:
     mounts: tuple[Mount, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     cwd: str = "/tmp"
-    limits: Limits = Limits()
-    identity: Identity = Identity()
+    limits: Limits = field(default_factory=Limits)
+    identity: Identity = field(default_factory=Identity)
     group: Group | None = None
 
     def variables(self) -> dict[str, str]:
@@ -67,38 +68,44 @@ class Running:
         pipes = [os.pipe() for _ in range(3)]
         (self._info, info), (block, self._block), (self._ready, ready) = pipes
         self._init: int | None = None
+        texts = {path: _memory_file(text) for path, text in accounts(box.identity.inner).items()}
+        given = [info, block, ready, *texts.values()]
         try:
             self.process = subprocess.Popen(
-                _command(box, argv, info=info, block=block, ready=ready),
+                _command(box, argv, texts, info=info, block=block, ready=ready),
                 env=box.variables(),
                 cwd="/",
                 stdin=stdin,
                 stdout=stdout,
                 stderr=stderr,
-                pass_fds=[info, block, ready],
+                pass_fds=given,
                 start_new_session=True,
             )
         except OSError as exc:
             self._close()
             raise Fault(f"the sandbox could not be started: {exc.strerror}") from exc
         finally:
-            for fd in (info, block, ready):
+            for fd in given:
                 os.close(fd)
         self._monitor = os.pidfd_open(self.process.pid)
 
     def began(self, group: Group | None) -> bool:
         """Let the program begin; False where the sandbox could not be made: then its stderr says why."""
         with suppress(OSError, ValueError, KeyError):
-            told = json.loads(self._read(self._info))
+            told = json.loads(b"".join(iter(lambda: self._read(self._info), b"")))
             self._init = os.pidfd_open(told["child-pid"])
             if group is not None:
                 group.add(told["child-pid"])
             os.write(self._block, b"1")
         return self._read(self._ready, 1) == b"1"
 
-    def wait(self, seconds: float) -> bool:
-        """Whether the program ends within some time."""
-        return bool(select.select([self._monitor], [], [], max(seconds, 0))[0])
+    def wait(self, seconds: float, connection: socket.socket | None = None) -> bool:
+        """Whether the program ends (or the other end of the connection goes) within some time."""
+        watched = select.poll()
+        watched.register(self._monitor, select.POLLIN)
+        if connection is not None:
+            watched.register(connection, select.POLLRDHUP)
+        return bool(watched.poll(max(seconds, 0) * 1000))
 
     def kill(self) -> None:
         """End everything in the sandbox; when this returns, nothing of it runs any more."""
@@ -139,6 +146,7 @@ def run(
     """
     capture = Capture(log, split=split)
     began = time.monotonic()
+    killed = box.group.killed if box.group is not None else 0
     running: Running | None = None
     timed_out = False
     try:
@@ -163,7 +171,7 @@ def run(
             running.kill()
             for thread in pumps:
                 thread.join(DRAIN)
-        if box.group is not None and box.group.memory_ran_out:
+        if box.group is not None and box.group.killed > killed:
             capture.write(f"\n[scenlint: more than {box.limits.memory_mb} MB of memory were used]\n".encode(), 2)
         capture.close()
     code = None if timed_out else running.process.returncode
@@ -203,7 +211,16 @@ def _said(running: Running, pumps: Sequence[threading.Thread], capture: Capture)
 # The command line
 
 
-def _command(box: Box, argv: Sequence[str], *, info: int, block: int, ready: int) -> list[str]:
+def _memory_file(text: str) -> int:
+    fd = os.memfd_create("scenlint")
+    os.write(fd, text.encode())
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def _command(
+    box: Box, argv: Sequence[str], texts: Mapping[str, int], *, info: int, block: int, ready: int
+) -> list[str]:
     program = shutil.which("bwrap")
     if program is None:
         raise NotRunnableError(_INSTALL)
@@ -226,6 +243,7 @@ def _command(box: Box, argv: Sequence[str], *, info: int, block: int, ready: int
         *_scratch("/dev/shm"),
         *("--remount-ro", "/dev"),
         *_scratch("/tmp"),
+        *(part for path, fd in texts.items() for part in ("--perms", "0644", "--ro-bind-data", str(fd), path)),
         *_mounts((inside, *box.mounts)),
         *("--remount-ro", "/"),
         *("--", PYTHON, "-I", "-S", _INSIDE, json.dumps(settings), *argv),
@@ -239,25 +257,17 @@ def _scratch(path: str) -> list[str]:
 def _mounts(mounts: Sequence[Mount]) -> list[str]:
     out: list[str] = []
     for mount in mounts:
-        out += parents(mount.target)
+        out += folders(Path(mount.target))
         out += ["--bind" if mount.writable else "--ro-bind", str(mount.source), mount.target]
-    return out
-
-
-def parents(path: str) -> list[str]:
-    """Folders above a path, for everyone to pass: bubblewrap would make them for their owner only."""
-    out: list[str] = []
-    for folder in reversed(Path(path).parents):
-        if str(folder) != "/":
-            out += ["--perms", "0755", "--dir", str(folder)]
     return out
 
 
 def _limits(limits: Limits, identity: Identity) -> dict[str, int]:
     """Limits of each single process. Those on all of them together are the group's."""
     out = {"RLIMIT_CORE": 0, "RLIMIT_NOFILE": 4096}
+    # Not RLIMIT_AS: many programs reserve addresses that they never use.
     if limits.memory_mb:
-        out["RLIMIT_DATA"] = limits.memory_mb * 1024 * 1024  # not RLIMIT_AS: many programs reserve what they never use
+        out["RLIMIT_DATA"] = limits.memory_mb * 15 // 16 * 1024 * 1024  # below the group's limit: an error beats a kill
     if limits.storage_mb:
         out["RLIMIT_FSIZE"] = limits.storage_mb * 1024 * 1024
     if limits.pids and identity.counts_alone:
@@ -271,7 +281,7 @@ def identity() -> Identity:
     problems = []
     for candidate in Identity.candidates():
         try:
-            ran = run(Box(identity=candidate), ["true"], None, timeout=START)
+            ran = run(Box(identity=candidate), [sys.executable, "-I", "-c", "import json"], None, timeout=START)
         except Fault as exc:
             problems.append(str(exc))
             continue
@@ -279,7 +289,7 @@ def identity() -> Identity:
             return candidate
         problems.append(ran.output.strip())
     raise NotRunnableError(
-        f"bubblewrap cannot make a sandbox here ({problems[0]}). As a normal user it needs unprivileged user namespaces "
+        f"bubblewrap cannot make a sandbox here ({problems[0]}). A normal user needs unprivileged user namespaces "
         "(sysctl kernel.unprivileged_userns_clone=1, on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0), "
         "in a container CAP_SYS_ADMIN or `--security-opt seccomp=unconfined`; or name an image in the task"
     )

@@ -18,7 +18,7 @@ _numbers = itertools.count()
 
 
 class Group:
-    """A control group (in each hierarchy that there is). `held` names what it limits; nothing where none can be made."""
+    """A control group, in each hierarchy there is. `held` names what it limits: nothing where none can be made."""
 
     def __init__(self, limits: Limits) -> None:
         self.held: set[str] = set()
@@ -44,15 +44,14 @@ class Group:
                 self.held.clear()  # it would be a lie
 
     @property
-    def memory_ran_out(self) -> bool:
-        """Whether something in it was killed for want of memory."""
+    def killed(self) -> int:
+        """How many processes in it were killed for want of memory."""
         for folder in self.folders:
             for name in ("memory.events", "memory.oom_control"):
                 with suppress(OSError, ValueError):
                     told = dict(line.split() for line in (folder / name).read_text().splitlines())
-                    if int(told.get("oom_kill", 0)):
-                        return True
-        return False
+                    return int(told["oom_kill"]) if "oom_kill" in told else 0
+        return 0
 
     def close(self) -> None:
         """Kill what is left in it and remove it."""

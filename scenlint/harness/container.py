@@ -262,7 +262,8 @@ class ContainerEnvironment:
                 return None
             said = self.engine.api.logs(self.name, tail=20).decode("utf-8", "replace").strip()
         why = "memory ran out" if state.get("OOMKilled") else state.get("Error") or f"exit status {state['ExitCode']}"
-        return GoneError(f"the container ended ({why}){said and chr(10)}{said}")
+        last = f", after `{said.splitlines()[-1][:500]}`" if said else ""
+        return GoneError(f"the container ended ({why}){last}{said and chr(10)}{said}")
 
     @contextmanager
     def _faults(self, doing: str) -> Iterator[None]:

@@ -49,7 +49,6 @@ class Engine:
         self.url = url
         self.tls = tls
         self._threads = threading.local()
-        self._networks: dict[str, str] = {}
         self._lock = threading.Lock()
         # Negotiated once: each further client then needs no round trip.
         self.version = str(self._client("auto", timeout=10).api_version)
@@ -103,20 +102,17 @@ class Engine:
         return {LABEL: options.run, "scenlint.trial": trial, **owner()}
 
     def public_network(self, options: Options) -> str:
-        """The run's network with a way out, on which containers cannot reach each other."""
-        with self._lock:
-            name = self._networks.get(options.run)
-            if name is None:
-                name = f"scenlint-{options.run}"
-                with faults("making a network"):
-                    self.api.create_network(
-                        name,
-                        driver="bridge",
-                        labels=self.labels(options, ""),
-                        options={"com.docker.network.bridge.enable_icc": "false"},
-                    )
-                self._networks[options.run] = name
-            return name
+        """The run's network with a way out, on which containers do not reach each other; lasts as long as the run."""
+        name = f"scenlint-{options.run}"
+        with self._lock, faults("making a network"):
+            if name not in {found["Name"] for found in self.api.networks(names=[name])}:
+                self.api.create_network(
+                    name,
+                    driver="bridge",
+                    labels=self.labels(options, ""),
+                    options={"com.docker.network.bridge.enable_icc": "false"},
+                )
+        return name
 
 
 @contextmanager

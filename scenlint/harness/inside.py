@@ -1,4 +1,4 @@
-"""Runs first in a local sandbox: takes on the limits, gives up all rights, says that it got so far, becomes the command."""
+"""Runs first in a local sandbox: takes on limits, gives up rights, says that it got so far, becomes the command."""
 
 import json
 import os
@@ -24,15 +24,19 @@ def main() -> None:
     os.closerange(3, 1024)
     try:
         os.chdir(settings["cwd"])
-        os.execve(found(argv[0]), argv, os.environ)
-    except FileNotFoundError as exc:
-        missing = "" if exc.filename in (None, argv[0]) else f" ({exc.filename})"
-        print(f"scenlint: `{argv[0]}` was not found{missing}", file=sys.stderr)
-        code = 127
     except OSError as exc:
-        print(f"scenlint: `{argv[0]}` cannot be executed: {exc.strerror}", file=sys.stderr)
-        code = 126
-    sys.stderr.flush()
+        end(126, f"the working directory `{settings['cwd']}` cannot be entered: {exc.strerror}")
+    try:
+        os.execve(found(argv[0]), argv, os.environ)
+    except FileNotFoundError:
+        end(127, f"`{argv[0]}` was not found")
+    except OSError as exc:
+        end(126, f"`{argv[0]}` cannot be executed: {exc.strerror}")
+
+
+def end(code: int, why: str) -> None:
+    """As a shell does it: 127 for what is not there, 126 for what cannot be executed."""
+    print(f"scenlint: {why}", file=sys.stderr, flush=True)
     os._exit(code)
 
 

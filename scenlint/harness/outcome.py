@@ -10,9 +10,9 @@ from pathlib import PurePosixPath
 
 from scenlint import __version__
 from scenlint.harness.environment import Fault, InfrastructureError, Ran, StoppedError
-from scenlint.harness.record import FailureClass, PhaseName, Status, TrialRecord, Verdict
 from scenlint.harness.scene import Scene
 from scenlint.task.plan import Check, NotRunnableError, RunPlan, Step
+from scenlint.task.record import FailureClass, PhaseName, Status, TrialRecord, Verdict
 
 _CONFIDENCE = ("low", "medium", "high")
 
@@ -54,6 +54,7 @@ def blank(scene: Scene, agent: str) -> TrialRecord:
             "cpus": limits.cpus if limits else None,
             "memory_mb": limits.memory_mb if limits else None,
             "network": plan.network.value,
+            "steps": {s.name: {"agent_sec": s.agent_timeout, "verifier_sec": s.verify.timeout} for s in plan.steps},
         },
         scenlint=__version__,
     )

@@ -26,11 +26,18 @@ class Reaped:
         return any((self.containers, self.networks, self.volumes, self.images, self.failed))
 
 
-def reap(engine: Engine, *, run: str | None = None, older_than: float | None = None, trial: str = "") -> Reaped:
+def reap(
+    engine: Engine,
+    *,
+    run: str | None = None,
+    older_than: float | None = None,
+    trial: str = "",
+    dry_run: bool = False,
+) -> Reaped:
     """Remove what runs left, by label and in every state: containers, then networks and volumes.
 
     With `run` only that run's things (and of these only `trial`'s, if named); otherwise those whose process is gone,
-    and with `older_than` (seconds) also older ones, whoever made them.
+    and with `older_than` (seconds) also older ones, whoever made them. `dry_run` only tells what would be removed.
     """
     wanted = {"label": [f"{LABEL}={run}" if run else LABEL, *([f"scenlint.trial={trial}"] if trial else [])]}
     out, api, now = Reaped(), engine.api, time.time()
@@ -40,6 +47,9 @@ def reap(engine: Engine, *, run: str | None = None, older_than: float | None = N
             return True
         return alive(labels) is False or (older_than is not None and now - made > older_than)
 
+    def remove(done: list[str], name: str, how: Callable[[], None]) -> None:
+        done.append(name) if dry_run else _remove(out, done, name, how)
+
     with faults("looking for what earlier runs left"):
         containers = api.containers(all=True, filters=wanted)
         networks = api.networks(filters=wanted)
@@ -47,17 +57,17 @@ def reap(engine: Engine, *, run: str | None = None, older_than: float | None = N
     for item in containers:
         if due(item["Labels"], item["Created"]):
             name = item["Names"][0].lstrip("/") if item.get("Names") else item["Id"][:12]
-            _remove(out, out.containers, name, partial(remove_container, engine, item["Id"]))
+            remove(out.containers, name, partial(remove_container, engine, item["Id"]))
     for item in networks:
         if due(item.get("Labels") or {}, moment(item.get("Created"))):
-            _remove(out, out.networks, item["Name"], partial(api.remove_network, item["Id"]))
+            remove(out.networks, item["Name"], partial(api.remove_network, item["Id"]))
     for item in volumes:
         if due(item.get("Labels") or {}, moment(item.get("CreatedAt"))):
-            _remove(out, out.volumes, item["Name"], partial(api.remove_volume, item["Name"], force=True))
+            remove(out.volumes, item["Name"], partial(api.remove_volume, item["Name"], force=True))
     return out
 
 
-def remove_images(engine: Engine, names: Collection[str] | None = None) -> Reaped:
+def remove_images(engine: Engine, names: Collection[str] | None = None, *, dry_run: bool = False) -> Reaped:
     """Remove the images that were built for tasks (or those named); one that a container uses stays."""
     out = Reaped()
     with faults("looking for images built for tasks"):
@@ -66,7 +76,9 @@ def remove_images(engine: Engine, names: Collection[str] | None = None) -> Reape
         tags = [tag.removesuffix(":latest") for tag in item.get("RepoTags") or ()] or [item["Id"]]
         for tag in tags:
             if names is None or tag in names:
-                _remove(out, out.images, tag, partial(engine.api.remove_image, tag))
+                out.images.append(tag) if dry_run else _remove(
+                    out, out.images, tag, partial(engine.api.remove_image, tag)
+                )
     return out
 
 

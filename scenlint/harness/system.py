@@ -42,6 +42,16 @@ SEARCH_PATH = ":".join(
 )
 
 
+def accounts(user: int) -> dict[str, str]:
+    """Files of /etc that every program expects, about nobody but the sandbox's own user."""
+    return {
+        "/etc/passwd": f"root:x:0:0:root:/:/bin/sh\nagent:x:{user}:{user}::/tmp:/bin/sh\n",
+        "/etc/group": f"root:x:0:\nagent:x:{user}:\n",
+        "/etc/hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
+        "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
+    }
+
+
 @lru_cache
 def system_mounts() -> tuple[str, ...]:
     """Arguments of bubblewrap for the read-only system."""
@@ -56,15 +66,16 @@ def system_mounts() -> tuple[str, ...]:
     for pattern in _ETC:
         for source in sorted(Path("/etc").glob(pattern)):
             target = Path("/etc") / source.relative_to("/etc")
-            out += _folders(target)
+            out += folders(target)
             out += ["--ro-bind-try", str(source), str(target)]
-    for path in (*_STORES, *_prefixes()):
-        if Path(path).is_dir():
-            out += [*_folders(Path(path)), "--ro-bind", path, path]
+    for prefix in (*_STORES, *_prefixes()):
+        if Path(prefix).is_dir():
+            out += [*folders(Path(prefix)), "--ro-bind", prefix, prefix]
     return tuple(out)
 
 
-def _folders(path: Path) -> list[str]:
+def folders(path: Path) -> list[str]:
+    """Folders above a path, for everyone to pass: bubblewrap would make them for their owner only."""
     out: list[str] = []
     for folder in reversed(path.parents):
         if str(folder) != "/":

@@ -29,9 +29,9 @@ from scenlint.harness.environment import (
     StoppedError,
 )
 from scenlint.harness.outcome import Outcome
-from scenlint.harness.record import CheckResult, Phase, PhaseName, TrialRecord, Verdict
 from scenlint.harness.scene import Scene, plain
 from scenlint.task.plan import Check, NotRunnableError, Reader, RunPlan, Step
+from scenlint.task.record import CheckResult, Phase, PhaseName, TrialRecord, Verdict
 
 EVIDENCE_LIMIT = 64 * 1024 * 1024  # bytes of a folder of logs that are copied out
 OnPhase = Callable[[TrialRecord, Phase], None]
@@ -253,6 +253,8 @@ def _typed(name: PhaseName, error: BaseException) -> str:
             return f"timeout: {error}"
         case GoneError():
             return f"environment ended: {error}"
+        case InfrastructureError():  # the machine's, not the task's
+            return f"infrastructure: {error}"
         case Fault():
             return f"{name.value}: {error}"
     return f"internal: {type(error).__name__}: {error}"

@@ -18,6 +18,7 @@ from scenlint.source.files import FileTree
 from scenlint.task.card import Card
 from scenlint.task.finding import Finding, NotAssessed
 from scenlint.task.model import NotAssessableError, Task
+from scenlint.task.record import TrialRecord
 from scenlint.task.suppression import Suppression, find_suppressions
 
 
@@ -49,7 +50,7 @@ class Engine:
         try:
             task = format_named(ref.format).load(ref, self.settings.policy)
         except Exception as exc:
-            return Outcome(name, crashes=[_crash(f"while {name} was loaded", exc)])
+            return Outcome(name, crashes=[crash(f"while {name} was loaded", exc)])
         return self.judge_task(task)
 
     def judge_task(self, task: Task) -> Outcome:
@@ -67,8 +68,28 @@ class Engine:
         try:
             out.card = None if task.shared else Card.of(task)
         except Exception as exc:
-            out.crashes.append(_crash(f"while {task.id} was summarised", exc))
+            out.crashes.append(crash(f"while {task.id} was summarised", exc))
         return out
+
+    def judge_trials(self, task: Task, records: Sequence[TrialRecord], obstacle: str = "") -> Outcome:
+        """Run the selected rules about trials on a task's records; `obstacle` says why the task could not be run."""
+        out = Outcome(task.id)
+        if obstacle:
+            out.not_assessed = [NotAssessed(r.name, r.code, task.id, obstacle) for r in self.trial_rules]
+            return out
+        self._run(self.trial_rules, task, out, records)
+        self._suppress(task, out)
+        return out
+
+    @property
+    def task_rules(self) -> list[Rule]:
+        """The selected rules of the static stage."""
+        return [r for r in self.selection.rules if r.trial_check is None]
+
+    @property
+    def trial_rules(self) -> list[Rule]:
+        """The selected rules about trials."""
+        return [r for r in self.selection.rules if r.trial_check is not None]
 
     def finish(self, rule: Rule, finding: Finding, task: str) -> Finding:
         """A rule's finding with what the engine knows: identity, defaults, overrides."""
@@ -84,7 +105,7 @@ class Engine:
             policy=self.settings.policy.profile.value if rule.profiles else finding.policy,
         )
 
-    def _run(self, rules: Iterable[Rule], task: Task, out: Outcome) -> None:
+    def _run(self, rules: Iterable[Rule], task: Task, out: Outcome, records: Sequence[TrialRecord] = ()) -> None:
         for rule in rules:
             reason = rule.inapplicable(task)
             if reason is not None:
@@ -94,14 +115,14 @@ class Engine:
                 continue
             if task.shared and not rule.needs:
                 continue
-            assert rule.check is not None
             try:
-                out.findings += [self.finish(rule, f, task.id) for f in rule.check(task)]
+                found = rule.trial_check(task, records) if rule.trial_check else rule.check(task) if rule.check else ()
+                out.findings += [self.finish(rule, f, task.id) for f in found]
                 out.ran.append(rule.name)
             except NotAssessableError as exc:
                 out.not_assessed.append(NotAssessed(rule.name, rule.code, task.id, str(exc)))
             except Exception as exc:
-                out.crashes.append(_crash(f"in rule {rule.name} on {task.id}", exc))
+                out.crashes.append(crash(f"in rule {rule.name} on {task.id}", exc))
 
     def _suppress(self, task: Task, out: Outcome) -> None:
         if self.settings.no_ignores:
@@ -191,7 +212,7 @@ class Engine:
                 finding = unknown(named.text, named.span, self.registry.suggest(named.text))
                 out.append(self.finish(late["unknown-rule"], finding, ""))
         rule = late.get("unused-suppression")
-        running = {r.name for r in self.selection.rules}
+        running = {r.name for r in self.task_rules}
         for position, entry in enumerate(self.settings.suppressions):
             target = self.registry.find(entry.rule.text)
             if rule and complete and target and target.name in running and position not in used and entry.rule.span:
@@ -207,7 +228,8 @@ def _matches(pattern: str, path: str) -> bool:
     return path == pattern or bool(GitIgnoreSpec.from_lines([pattern]).match_file(path))
 
 
-def _crash(where: str, exc: BaseException) -> str:
+def crash(where: str, exc: BaseException) -> str:
+    """A fault of scenlint's own as one message."""
     frames = traceback.extract_tb(exc.__traceback__)
     at = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     # The exception's text may quote the task's content; its type and place are what a bug report needs.

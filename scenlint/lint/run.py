@@ -47,20 +47,21 @@ def check(
             on_progress(len(outcomes), len(found.refs))
     ordered = [outcomes[ref] for ref in found.refs]
     ordered += _judge_shared(engine, found.refs)
-    _gather(report, ordered)
+    gather(report, ordered)
     report.tasks = len(found.refs)
     cards = [o.card for o in ordered if o.card]
     compared, used = _compare(engine, cards, report)
     findings = [f for o in ordered for f in o.findings] + compared
     used = used.union(*(o.used_suppressions for o in ordered))
     findings += engine.about_configuration(used, complete=_covers(paths, settings))
-    report.findings = sorted(_once(findings), key=lambda f: f.sort_key)
-    report.rules = [rule_card(r, pages) for r in engine.selection.rules]
+    report.findings = sorted(once(findings), key=lambda f: f.sort_key)
+    report.rules = [rule_card(r, pages) for r in engine.task_rules]
     report.elapsed = time.monotonic() - began
     return report
 
 
-def _gather(report: Report, outcomes: Sequence[Outcome]) -> None:
+def gather(report: Report, outcomes: Sequence[Outcome]) -> None:
+    """What is counted over all tasks."""
     for outcome in outcomes:
         report.not_assessed += outcome.not_assessed
         report.suppressed += outcome.suppressed
@@ -133,7 +134,7 @@ def _covers(paths: Sequence[Path], settings: Settings) -> bool:
     return settings.file is not None and any(settings.root.is_relative_to(p.resolve()) for p in paths)
 
 
-def _once(findings: Sequence[Finding]) -> list[Finding]:
+def once(findings: Sequence[Finding]) -> list[Finding]:
     """A fault in a file that several tasks share is one finding."""
     seen: dict[tuple[object, ...], Finding] = {}
     for f in findings:

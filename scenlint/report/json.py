@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from scenlint.report.model import Report
+from scenlint.report.model import Report, TrialLine
 from scenlint.report.style import Style, decoded
+from scenlint.source.secrets import redact
 from scenlint.task.finding import Finding, Location, Severity
 
 
 def render(report: Report, style: Style) -> str:
     counts = report.counts()
-    data = {
+    data: dict[str, Any] = {
         "version": report.version,
         "findings": [_finding(f, report) for f in report.ordered()],
         "not_assessed": [
@@ -34,8 +35,26 @@ def render(report: Report, style: Style) -> str:
             "crashes": len(report.crashes),
         },
     }
+    if report.trials is not None:
+        data["trials"] = [trial(line, report) for line in report.trials]
+        data["summary"]["trials"] = len(report.trials)
+        data["summary"]["unfinished"] = report.unfinished
     # ASCII escapes: the same bytes whatever the stream's encoding.
     return json.dumps(data, indent=2) + "\n"
+
+
+def trial(line: TrialLine, report: Report) -> dict[str, Any]:
+    """A trial's record as it is kept, with where its outputs are and whether it is from an earlier run."""
+    record: dict[str, Any] = _decoded(line.record.to_json())
+    return {**record, "folder": decoded(report.path(line.folder)), "reused": line.reused}
+
+
+def _decoded(value: Any) -> Any:
+    if isinstance(value, str):
+        return decoded(redact(value))
+    if isinstance(value, dict):
+        return {key: _decoded(item) for key, item in value.items()}
+    return [_decoded(item) for item in value] if isinstance(value, list) else value
 
 
 def _finding(finding: Finding, report: Report) -> dict[str, Any]:

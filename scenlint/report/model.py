@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from scenlint.task.finding import Confidence, Finding, Kind, NotAssessed, Severity
+from scenlint.task.record import TrialRecord
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,15 @@ class RuleCard:
     kind: Kind = Kind.CLAIM
     help: str = ""
     aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TrialLine:
+    """A trial behind the findings: its record, the folder with its outputs, and whether it is from an earlier run."""
+
+    record: TrialRecord
+    folder: Path
+    reused: bool = False
 
 
 @dataclass
@@ -43,6 +53,8 @@ class Report:
     elapsed: float = 0.0  # seconds
     rules: list[RuleCard] = field(default_factory=list)  # of every rule that ran
     ran: dict[str, Sequence[str]] = field(default_factory=dict)  # task -> names of the rules that judged it
+    trials: list[TrialLine] | None = None  # None: nothing was to be run
+    unfinished: int = 0  # trials that an interruption cut off
 
     @cached_property
     def cards(self) -> dict[str, RuleCard]:

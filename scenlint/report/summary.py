@@ -30,9 +30,14 @@ def summary(report: Report, style: Style) -> str:
     if report.not_assessed:
         hint = "" if style.verbose else "; `--verbose` lists them"
         hidden.append(f"{count(len(report.not_assessed), 'rule result')} not assessed{hint}")
+    if report.unfinished:
+        hidden.append(style(f"interrupted: {count(report.unfinished, 'trial')} not finished", "bold", "red"))
     if report.crashes:
         hidden.append(style(count(len(report.crashes), "internal error"), "bold", "red"))
     checked = f"{count(report.tasks, 'task')} checked" if report.tasks else "no task checked"
+    if report.trials is not None and report.tasks:
+        reused = sum(line.reused for line in report.trials)
+        checked += f" by {count(len(report.trials), 'trial')}" + (f", {reused} from earlier runs" if reused else "")
     verdict = ", ".join(found) or (style("no findings", "green") if report.tasks else "")
     aside = f" ({', '.join(hidden)})" if hidden else ""
     return checked + (f": {verdict}" if verdict else "") + aside

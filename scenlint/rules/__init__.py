@@ -1,6 +1,6 @@
 """The built-in rules, one file each, grouped as the rule book is; and what rule authors import."""
 
-from scenlint.rules.base import Rule, rule, suite_rule
+from scenlint.rules.base import Rule, rule, suite_rule, trial_rule
 from scenlint.task.finding import Confidence, Finding, Kind, Severity, related
 from scenlint.task.model import Contract, Isolation, NotAssessableError, Role, Task
 
@@ -18,4 +18,5 @@ __all__ = [
     "related",
     "rule",
     "suite_rule",
+    "trial_rule",
 ]

@@ -11,8 +11,10 @@ from scenlint.task.card import Card
 from scenlint.task.finding import Confidence, Finding, Kind, Severity
 from scenlint.task.model import Role, Task
 from scenlint.task.policy import Profile
+from scenlint.task.record import TrialRecord
 
 TaskCheck = Callable[[Task], Iterable[Finding]]
+TrialCheck = Callable[[Task, Sequence[TrialRecord]], Iterable[Finding]]
 SuiteCheck = Callable[[Sequence[Card]], Iterable[Finding]]
 
 
@@ -37,6 +39,7 @@ class Rule:
     module: str
     check: TaskCheck | None = None
     suite_check: SuiteCheck | None = None
+    trial_check: TrialCheck | None = None
 
     @property
     def family(self) -> str:
@@ -136,7 +139,48 @@ def suite_rule(
     return wrap
 
 
-def _summary(function: TaskCheck | SuiteCheck) -> str:
+def trial_rule(
+    name: str,
+    code: str,
+    *,
+    severity: Severity = Severity.ERROR,
+    confidence: Confidence = Confidence.HIGH,
+    needs: Iterable[Role] = (),
+    aliases: Iterable[str] = (),
+    refute: str = "",
+    since: str = "0.1",
+    preview: bool = False,
+) -> Callable[[TrialCheck], Rule]:
+    """Make the decorated function a rule about the recorded trials of one task, all of the task as it now stands.
+
+    The function gets the Task and the records, and raises NotAssessableError where these trials show nothing of what
+    it asks. (`scenlint.task.trials` picks them and says so.)
+    """
+
+    def wrap(check: TrialCheck) -> Rule:
+        return Rule(
+            name=name,
+            code=code,
+            summary=_summary(check),
+            severity=severity,
+            confidence=confidence,
+            kind=Kind.EVIDENCE,
+            needs=frozenset(needs),
+            formats=frozenset(),
+            profiles=frozenset(),
+            aliases=tuple(aliases),
+            refute=refute,
+            since=since,
+            preview=preview,
+            late=False,
+            module=check.__module__,
+            trial_check=check,
+        )
+
+    return wrap
+
+
+def _summary(function: TaskCheck | SuiteCheck | TrialCheck) -> str:
     """The first line of the docstring of the rule's module."""
     doc = (sys.modules[function.__module__].__doc__ or "").strip()
     return doc.splitlines()[0] if doc else ""

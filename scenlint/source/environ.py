@@ -54,7 +54,7 @@ class _Finder:
     def __init__(self, module: PyModule) -> None:
         self.module = module
         self.out = EnvReads()
-        self.nodes = list(ast.walk(module.tree))
+        self.nodes = module.nodes
         self.known = literals(module)
         self.aliases: set[str] = set()
         self.aliases = {n for n, values in self.known.assigned.items() if any(self._is_environ(v) for v in values)}

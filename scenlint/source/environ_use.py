@@ -26,7 +26,7 @@ def is_used(module: PyModule, read: EnvRead) -> bool:
     # One expression reads many variables: into a dictionary, most often, whose entries are then taken out one by one.
     tables = set(_tables(module, read.node))
     keys: set[str] = set()
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Name) and node.id in tables and isinstance(node.ctx, ast.Load) and live(node):
             key = _key(module, node)
             if key is None:

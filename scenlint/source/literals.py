@@ -23,7 +23,7 @@ class Literals:
     def __init__(self, module: PyModule) -> None:
         self.module = module
         self.assigned: dict[str, list[ast.expr]] = {}  # whatever a name is set to, anywhere in the module
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             name = target(node)
             if name is not None and isinstance(value := getattr(node, "value", None), ast.expr):
                 self.assigned.setdefault(name, []).append(value)

@@ -23,6 +23,7 @@ class SyntaxFault:
     newer: bool = False  # it may be right in a later version of Python than the one at hand
 
 
+_DEEPEST = 300  # nodes inside each other; whoever walks a tree recursively can rely on it
 # Grammar that came after the oldest Python that runs this: nested quotes in f-strings, type parameters and statements.
 _NEWER = re.compile(r"^\s*type \w+\b|^\s*(?:async )?(?:def|class) \w+\[|\bf[\"']|\btemplate\b|\bt[\"']")
 
@@ -42,7 +43,10 @@ class PyModule:
         # An undecodable byte is one byte for the parser's columns too.
         text = re.sub("[\ud800-\udfff]", "?", fragment.text)
         try:
-            self.tree = ast.parse(text)
+            tree = ast.parse(text)
+            if _depth(tree) > _DEEPEST:
+                raise RecursionError
+            self.tree = tree
         except SyntaxError as exc:
             at = fragment.index.offset(exc.lineno or 1, exc.offset or 1)
             newer = "f-string" in exc.msg or bool(_NEWER.search(fragment.index.line_text(exc.lineno or 1)))
@@ -51,8 +55,22 @@ class PyModule:
             self.fault = SyntaxFault(str(exc) or "it is nested too deeply to be parsed", fragment.span(0, 0))
 
     @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """Every node, breadth first; walking a tree costs more than all that is asked of its nodes."""
+        return list(ast.walk(self.tree))
+
+    @cached_property
     def _parents(self) -> dict[ast.AST, ast.AST]:
-        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+        return {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
+
+    @cached_property
+    def _calls(self) -> dict[str, list[ast.Call]]:
+        """The calls by dotted name, in the order of `nodes`."""
+        out: dict[str, list[ast.Call]] = {}
+        for node in self.nodes:
+            if isinstance(node, ast.Call):
+                out.setdefault(self.dotted(node.func), []).append(node)
+        return out
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         return self._parents.get(node)
@@ -103,7 +121,7 @@ class PyModule:
     def imports(self) -> dict[str, str]:
         """Local name -> dotted name it stands for, over the whole text (`import numpy as np`: np -> numpy)."""
         out: dict[str, str] = {}
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     root = alias.name.split(".")[0]
@@ -118,7 +136,7 @@ class PyModule:
     def subscripts(self) -> frozenset[str]:
         """Every constant that something is subscripted or `.get` with."""
         out = set()
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             key: ast.AST | None = None
             if isinstance(node, ast.Subscript):
                 key = node.slice
@@ -140,9 +158,8 @@ class PyModule:
 
     def calls(self, *names: str) -> Iterator[ast.Call]:
         """The calls of given dotted names; of every name where none is given."""
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Call) and (not names or self.dotted(node.func) in names):
-                yield node
+        for name in names or self._calls:
+            yield from self._calls.get(name, ())
 
     def docstring(self, node: ast.AST) -> tuple[str, Span] | None:
         """A definition's or the module's docstring, cleaned of indentation, and the span of the literal."""
@@ -155,6 +172,15 @@ class PyModule:
         import inspect
 
         return inspect.cleandoc(first.value), self.span(first)
+
+
+def _depth(tree: ast.AST) -> int:
+    """How deeply the nodes of a tree lie inside each other."""
+    depth, level = 0, [tree]
+    while level:
+        depth += 1
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    return depth
 
 
 def _top(body: list[ast.stmt]) -> Iterator[ast.stmt]:

@@ -15,6 +15,8 @@ from scenlint.task.demands import Demand
 from scenlint.task.model import Task
 from scenlint.task.suggest import closest
 
+_HOLE = re.compile(r"[*<>{}$=]")
+
 
 @dataclass(frozen=True)
 class Contradiction:
@@ -31,7 +33,7 @@ def keys(task: Task) -> list[Contradiction]:
     read = {key.name for check in task.checks for key in check.keys}
     idle = [name for name in stated if name not in read]
     out = []
-    for demand in demands.keys(task):
+    for demand in demands.keys(task, shown=False):
         if demand.visible.states_key(demand.what, loose=True):
             continue
         like = [n for n in idle if _alike(n, demand.what)] or closest(demand.what, idle, 1)
@@ -70,26 +72,24 @@ def _walk(data: object, value: object, path: tuple[str | int, ...]) -> Iterator[
 def paths(task: Task) -> list[Contradiction]:
     """A path of the brief that no check opens, beside one of the same file name or stem that only the verifier knows."""
     opened = {a.path for check in task.checks for a in check.accesses}
-    visible = task.visible
-    idle = {}
-    for stated in visible.paths():
-        text = stated.text.rstrip("/")
-        name = PurePosixPath(text).name
-        if "." in name and "*" not in text and not visible.exists(text) and not any(_same(text, o) for o in opened):
-            idle.setdefault(text, stated.span)
     out = []
-    for demand in demands.paths(task):
-        if visible.states_path(demand.what):
-            continue
+    for demand in demands.paths(task, elsewhere=True):
         want = PurePosixPath(demand.what)
-        for text, span in idle.items():
+        for stated in demand.visible.paths():
+            text = stated.text.rstrip("/")
             have = PurePosixPath(text)
-            if have.name == want.name or (have.stem == want.stem and len(have.stem) > 2):
-                out.append(Contradiction(demand, text, span))
+            if _HOLE.search(text) or "." not in have.name or demand.visible.exists(text):
+                continue
+            alike = have.name == want.name or (have.stem == want.stem and len(have.stem) > 2)
+            if alike and not any(_same(text, o) for o in opened):
+                out.append(Contradiction(demand, text, stated.span))
                 break
     return out
 
 
 def _same(stated: str, opened: str) -> bool:
-    a, b = stated.removeprefix("./"), opened.removeprefix("./")
-    return a == b or b.endswith("/" + a.lstrip("/")) and b.startswith("/") or a.endswith("/" + b) and a.startswith("/")
+    """Whether two paths may be one; a relative one may count from any folder."""
+    a, b = stated.removeprefix("./"), opened.rpartition("*")[2].removeprefix("./")
+    if a.startswith("/") and b.startswith("/") and "*" not in opened:
+        return a == b
+    return a == b or b.endswith("/" + a.lstrip("/")) or a.endswith("/" + b.lstrip("/"))

@@ -78,7 +78,7 @@ def _bare(text: str) -> str:
 def used_logins(module: PyModule, variables: HarnessVariables) -> Iterator[Login]:
     """The user and password pairs that the code hands to an application; those for databases are the verifier's own."""
     known = literals(module)
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         for user, password in _pairs(module, node):
             if password is None:
                 continue

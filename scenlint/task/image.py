@@ -109,6 +109,7 @@ def read_image(task: Task, *, hide: bool = True) -> Image:
             put(image, Given(normal(file), file))
     for name in environment.inline:
         put(image, Given(normal(name)))
+    _skill(task, image)
     if not task.files.complete:
         image.unlisted.append("it has more files than are listed")
     return image
@@ -118,6 +119,18 @@ def put(image: Image, given: Given) -> None:
     image.given[given.path] = given
     if given.file is not None:
         image.files.setdefault(given.file, given.path)
+
+
+def _skill(task: Task, image: Image) -> None:
+    """The skill that an eval is about: the agent is given its text."""
+    name = next((s for d in task.documents if isinstance(s := d.data.get("skill"), str)), None)
+    if name is None:
+        return
+    if "SKILL.md" not in task.files:
+        image.unlisted.append(f"the agent is given the skill `{name}`, whose files are not at hand")
+    for path in ("SKILL.md", *(e.path for e in task.files.under("references"))):
+        if path in task.files:
+            put(image, Given(path, path))
 
 
 def _mounts(task: Task, image: Image) -> None:

@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 _EXTENSIONS = """
     txt md rst log csv tsv json jsonl ndjson geojson yaml yml toml ini cfg conf config env xml html htm css
@@ -101,6 +102,7 @@ def extension(path: str) -> str:
     return last.lower() if dot and stem else ""
 
 
+@lru_cache(maxsize=4096)
 def pattern(path: str) -> re.Pattern[str]:
     """What a path with open parts (`*`, `<name>`, `{id}`) matches."""
     out, at = [], 0

@@ -6,7 +6,7 @@ strings; paths on the host are Paths; times are seconds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -66,12 +66,13 @@ class Command:
 
 @dataclass(frozen=True)
 class Upload:
-    """A host file or folder copied into the environment; `clear` empties the target first (nothing planted survives)."""
+    """A host file or folder copied into the environment; `clear` empties the target first: nothing planted survives."""
 
     source: Path
     target: str
     clear: bool = False
     executable: bool = False
+    exclude: tuple[str, ...] = ()  # files and folders below `source`, relative to it, that are left out
 
 
 @dataclass(frozen=True)
@@ -104,17 +105,25 @@ class Container:
 
 @dataclass(frozen=True)
 class Compose:
-    """A compose project whose service `main` is the agent's container; `files` in the order of merging."""
+    """A compose project whose service `main` is the agent's container; `files` in the order of merging.
+
+    `container` is what holds for `main` unless the files say otherwise: its image or build, command and limits; its
+    variables, folders and probe are added to what the files say. In the values of `env`, which is for `${…}` in the
+    files, `{trial}` stands for the trial's own name and `{logs}` for a folder of the trial's own on the host.
+    """
 
     files: tuple[Path, ...]
     main: str
     folder: Path  # project directory, to which relative paths in the files are relative
-    env: tuple[tuple[str, str], ...] = ()  # for ${…} in the files; `{trial}` stands for the trial's own name
+    env: tuple[tuple[str, str], ...] = ()
+    container: Container | None = None
 
 
 @dataclass(frozen=True)
 class App:
-    """A SaaS-Bench application: started by `docker run …` (argv with {container}, {port}, {hostname}) or a compose template.
+    """A SaaS-Bench application, started by `docker run …` or from a compose template.
+
+    In the argv stand {container}, {port}, {hostname} and perhaps {pg_port}, a second free port.
 
     The harness gives each trial its own port and names; `variables` tells which environment variables carry them.
     """
@@ -151,6 +160,14 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Hook:
+    """A command that is run when the agent has ended, before anything is carried over; if it fails, that is noted."""
+
+    command: Command
+    service: str = ""  # of a compose project; "": the agent's own container
+
+
+@dataclass(frozen=True)
 class Verify:
     """The grading of one step: what is overlaid, the commands in order, and how the verdict is read."""
 
@@ -160,9 +177,13 @@ class Verify:
     overlay: tuple[Upload, ...] = ()
     container: Container | None = None  # for Where.SEPARATE
     artifacts: tuple[str, ...] = ()  # paths carried over to a separate verifier
+    service_artifacts: tuple[tuple[str, str], ...] = ()  # (service, path): likewise, from another service's container
+    collect: tuple[Hook, ...] = ()
+    network: Network | None = None  # None: the plan's own
     verdict_paths: tuple[str, ...] = ()  # for Reader.REWARD_FILE, in the order of precedence
     parser: str = "pytest"  # for Reader.TEST_SUMMARY
     timeout: float = 600.0
+    agent_output: bool = False  # what the agent printed is every check's stdin, and `output` in private JSON files
     workspace_variable: str | None = None  # LOCAL: variable that names the working directory (WAZA_WORKSPACE_DIR)
     private_files: tuple[
         tuple[str, str, str], ...
@@ -188,9 +209,12 @@ class Step:
     name: str = ""
     uploads: tuple[Upload, ...] = ()
     setup: Command | None = None
+    probe: Probe | None = None  # what must succeed after the set-up, before the agent
     oracle: Oracle | None = None
     agent_timeout: float | None = None  # None: no limit stated
+    agent_user: str | None = None  # whom the agent works as; None: the container's own user
     min_reward: float | None = None  # a lower reward ends the trial after this step
+    min_rewards: tuple[tuple[str, float], ...] = ()  # likewise for other keys of a reward.json
 
 
 class Network(StrEnum):
@@ -201,7 +225,7 @@ class Network(StrEnum):
 
 @dataclass(frozen=True)
 class RunPlan:
-    """Everything the harness needs to know of a task. Exactly one of container, compose, apps or workdir is the environment."""
+    """Everything the harness needs to know of a task; without container, compose and apps it runs locally."""
 
     task: str
     format: str
@@ -212,6 +236,7 @@ class RunPlan:
     apps: tuple[App, ...] = ()
     workdir: Path | None = None  # LOCAL: folder copied for each trial and handed to the agent
     inline_files: tuple[tuple[str, str], ...] = ()  # LOCAL: further files of the workdir, path -> content
+    limits: Limits = Limits()  # LOCAL; containers have their own
     network: Network = Network.NONE
     allowed_hosts: tuple[str, ...] = ()
     reward_strategy: str = "mean"  # over steps: "mean" or "final"

@@ -32,4 +32,6 @@ class Policy:
     profile: Profile = Profile.SEED
     approved_images: tuple[str, ...] = DEFAULT_APPROVED_IMAGES
     substitutes: dict[str, str] = field(default_factory=dict)  # pinned reference -> mirror or local image
+    oracles: dict[str, str] = field(default_factory=dict)  # id of a task, or a pattern -> path of its solution
+    pass_env: tuple[str, ...] = ()  # variables of this machine that tasks may be given
     apps: str | None = None  # SaaS-Bench: path of apps.yaml, where it does not lie beside the tasks

@@ -37,7 +37,7 @@ def unread_repeats(task: Task) -> list[Span]:
 
 
 def _python(module: PyModule, functions: frozenset[str], files: frozenset[str]) -> Iterator[tuple[Span, bool]]:
-    for call in ast.walk(module.tree):
+    for call in module.nodes:
         if isinstance(call, ast.Call) and _runs_submission(call, functions, files):
             above = list(module.parents(call))
             repeated = any(isinstance(p, _LOOPS) for p in above) or any(_is_timer(p) for p in above)

@@ -95,7 +95,7 @@ def _labels(module: PyModule) -> Iterator[SameName]:
     for name, function in module.functions.items():
         calls = [c for c in ast.walk(function) if isinstance(c, ast.Call)]
         by_function[name] = [(x, module.span(c.args[0])) for c in calls if (x := _label(c.args)) is not None]
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.List | ast.Tuple):
             rows = [e for e in node.elts if isinstance(e, ast.Tuple | ast.List)]
             found += _pairs((x, module.span(r.elts[0])) for r in rows if (x := _label(r.elts)) is not None)

@@ -48,7 +48,7 @@ def _nodes(fragment: Fragment) -> dict[tuple[int, int], ast.AST]:
     def make() -> dict[tuple[int, int], ast.AST]:
         module = parse(fragment)
         out: dict[tuple[int, int], ast.AST] = {}
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Compare | ast.Call | ast.Subscript | ast.Constant | ast.keyword):
                 span = module.span(node)
                 out.setdefault((span.start, span.end), node)
@@ -176,7 +176,7 @@ class _Reader:
         return self._callers(function)
 
     def _callers(self, function: Function) -> Stance:
-        for use in ast.walk(self.module.tree):
+        for use in self.module.nodes:
             if isinstance(use, ast.Call) and _last(use.func) == function.name:
                 found = self.of(use)
                 if found is not Stance.OPEN:

@@ -30,7 +30,7 @@ def started(fragment: Fragment) -> list[Fragment]:
 
 
 def _started(module: PyModule) -> Iterator[Fragment]:
-    runners = {n.name for n in ast.walk(module.tree) if isinstance(n, ast.FunctionDef) and _runs_its_first(module, n)}
+    runners = {n.name for n in module.nodes if isinstance(n, ast.FunctionDef) and _runs_its_first(module, n)}
     for call in module.calls():
         name = module.dotted(call.func)
         first = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg in ("args", "cmd")), None)
@@ -56,7 +56,7 @@ def _resolved(module: PyModule, node: ast.expr) -> ast.expr | None:
     if isinstance(node, ast.Name):
         values = [
             n.value
-            for n in ast.walk(module.tree)
+            for n in module.nodes
             if isinstance(n, ast.Assign) and any(isinstance(t, ast.Name) and t.id == node.id for t in n.targets)
         ]
         return values[0] if len(values) == 1 and not isinstance(values[0], ast.Name) else None

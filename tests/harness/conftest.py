@@ -121,9 +121,7 @@ def built(engine: Engine) -> Iterator[set[str]]:
 
 @pytest.fixture
 def run(options: Options, tmp_path: Path, built: set[str]):
-    """Run a trial with the tests' own reader of reward files: run(plan, agent) -> TrialRecord."""
-    from plans import read_reward
-
+    """Run a trial: run(plan, agent) -> TrialRecord."""
     from scenlint.harness import trial
     from scenlint.harness.agents import OracleAgent
 
@@ -133,7 +131,7 @@ def run(options: Options, tmp_path: Path, built: set[str]):
         nonlocal count
         count += 1
         folder = tmp_path / "trials" / f"{options.run}-{count}"
-        more = {"options": options, "read": read_reward, **more}
+        more = {"options": options, **more}
         record = trial.run(plan, agent or OracleAgent(), folder, **more)
         built.add(record.image)
         return record

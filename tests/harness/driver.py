@@ -5,7 +5,7 @@ import signal
 import sys
 from pathlib import Path
 
-from plans import dockerfile, make_plan, make_step, read_reward
+from plans import dockerfile, make_plan, make_step
 
 from scenlint.harness import trial
 from scenlint.harness.agents import OracleAgent
@@ -14,10 +14,10 @@ from scenlint.task.plan import Command, Network, Probe
 
 folder, image, where = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 steps = {
-    "in build": dict(image=dockerfile(folder / "environment", image, f"RUN echo {os.getpid()} && sleep 300\n")),
-    "in start": dict(probe=Probe(Command(("sh", "-c", "sleep 300")))),
-    "in agent": dict(solve="sleep 300"),
-    "in verify": dict(test="sleep 300"),
+    "in build": {"image": dockerfile(folder / "environment", image, f"RUN echo {os.getpid()} && sleep 300\n")},
+    "in start": {"probe": Probe(Command(("sh", "-c", "sleep 300")))},
+    "in agent": {"solve": "sleep 300"},
+    "in verify": {"test": "sleep 300"},
 }.get(where, {})
 step = make_step(folder, solve=steps.pop("solve", "true"), test=steps.pop("test", "true"))
 # An image with a volume: anonymous volumes carry no label.
@@ -38,6 +38,5 @@ trial.run(
     folder / "trial-x",
     options=Options(run=sys.argv[4]),
     on_phase=on_phase,
-    read=read_reward,
     trial=f"{sys.argv[4]}-x",
 )

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from plans import make_plan, make_step, read_reward
+from plans import make_plan, make_step
 
 from scenlint.harness import trial
 from scenlint.harness.agents import OracleAgent
@@ -22,7 +22,6 @@ with Interrupt() as interrupt:
             OracleAgent(),
             folder / f"{run}-{number}",
             options=Options(run=run),
-            read=read_reward,
             stop=interrupt.stop,
         )
 

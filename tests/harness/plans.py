@@ -1,12 +1,8 @@
-"""Small plans and a reader of reward files for the harness's tests."""
+"""Small plans for the harness's tests."""
 
-import math
 import textwrap
-from collections.abc import Sequence
 from pathlib import Path
 
-from scenlint.harness.environment import Environment, Ran
-from scenlint.harness.record import CheckResult, Verdict
 from scenlint.task.plan import (
     Build,
     Check,
@@ -88,26 +84,3 @@ def make_plan(folder: Path, image: Image | Build | str, *steps: Step, **changes:
         network=changes.pop("network", Network.NONE),  # type: ignore[arg-type]
         **changes,  # type: ignore[arg-type]
     )
-
-
-def read_reward(
-    step: Step, plan: RunPlan, ran: Sequence[tuple[Check, Ran]], environment: Environment
-) -> tuple[Verdict, Verdict, list[CheckResult]]:
-    """A reward file, strictly: one finite number from 0 to 1."""
-    verdict = _reward(environment.read(step.verify.verdict_paths[0]))
-    checks = [
-        CheckResult(c.id, None if verdict.reward is None else verdict.passed, duration=r.duration) for c, r in ran
-    ]
-    return verdict, verdict, checks
-
-
-def _reward(data: bytes | None) -> Verdict:
-    if data is None:
-        return Verdict(None, reason="no reward was written")
-    try:
-        reward = float(data)
-    except ValueError:
-        return Verdict(None, reason="the reward is no number")
-    if not math.isfinite(reward) or not 0 <= reward <= 1:
-        return Verdict(None, reason=f"the reward is {reward}")
-    return Verdict(reward, reward == 1.0, "" if reward == 1 else f"the reward is {reward:g}")

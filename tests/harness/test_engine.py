@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from scenlint.harness.engine import Engine, EngineError, connect, moment
+from scenlint.harness.reap import reap
 
 
 @pytest.mark.engine
@@ -27,6 +28,14 @@ def test_clients_are_for_one_thread_each(engine):
     assert len(seen) == 2
 
 
+@pytest.mark.engine
+def test_a_runs_network_is_made_once_and_again_after_its_removal(engine, options):
+    for _ in range(2):
+        assert engine.public_network(options) == engine.public_network(options)
+        assert len(engine.api.networks(names=[f"scenlint-{options.run}"])) == 1
+        assert reap(engine, run=options.run).networks == [f"scenlint-{options.run}"]
+
+
 def test_without_an_engine_what_was_tried_and_what_to_do_is_said(monkeypatch, tmp_path):
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
     with pytest.raises(
@@ -41,7 +50,7 @@ def test_a_socket_that_may_not_be_opened_is_said(monkeypatch, tmp_path):
     with socketserver.UnixStreamServer(str(path), socketserver.BaseRequestHandler):
         path.chmod(0)
         monkeypatch.setenv("DOCKER_HOST", f"unix://{path}")
-        with pytest.raises(EngineError, match="permission denied.*group `docker`"):
+        with pytest.raises(EngineError, match=r"permission denied.*group `docker`"):
             connect()
 
 
@@ -60,7 +69,7 @@ def test_docker_host_and_the_chosen_context_are_respected(engine, monkeypatch, t
     assert connect().url == socket
     monkeypatch.delenv("DOCKER_HOST")
     monkeypatch.setenv("DOCKER_CONTEXT", "chosen")
-    with pytest.raises(EngineError, match="of-context.sock"):
+    with pytest.raises(EngineError, match=r"of-context\.sock"):
         connect()
 
 

@@ -94,11 +94,11 @@ def test_handlers_are_put_back():
 
 
 PROGRAM = """
-import sys, time
+import os, sys, time
 from scenlint.harness.executor import Interrupt, run_all
 with Interrupt() as interrupt:
     def work(job):
-        print("start", job, flush=True)
+        os.write(1, f"start {{job}}\\n".encode())
         for _ in range(600):
             time.sleep(0.1)
             if interrupt.stop.is_set() and {polite}:
@@ -107,7 +107,7 @@ with Interrupt() as interrupt:
                 return "finished"
         return "late"
     for done in run_all(range(50), work, workers=2, stop=interrupt.stop):
-        print("done", done.job, done.result, flush=True)
+        os.write(1, f"done {{done.job}} {{done.result}}\\n".encode())
 sys.exit(interrupt.exit_code or 0)
 """
 
@@ -138,4 +138,4 @@ def test_a_second_ctrl_c_exits_at_once(tmp_path):
     status, lines, took = press(tmp_path, signal.SIGINT, signal.SIGINT, polite=False)
     assert status == 130
     assert took < 3
-    assert lines == ["start 0", "start 1", "done 0 finished", "start 2"] or "done 0 finished" in lines
+    assert "done 0 finished" in lines

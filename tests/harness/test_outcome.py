@@ -9,9 +9,9 @@ from scenlint.harness import outcome
 from scenlint.harness.engine import EngineError, Options
 from scenlint.harness.environment import Fault, GoneError, Ran, StoppedError
 from scenlint.harness.outcome import Outcome
-from scenlint.harness.record import FailureClass, Phase, Status, TrialRecord, Verdict
 from scenlint.harness.scene import Scene
 from scenlint.task.plan import NotRunnableError, RunPlan
+from scenlint.task.record import FailureClass, Phase, Status, TrialRecord, Verdict
 
 
 def concluded(

@@ -33,7 +33,8 @@ for target in sys.argv[2:]:
 for folder in ("/tests", "/solution"):
     if os.path.exists(folder):
         reached.append(folder)
-for argv in (["mount", "-t", "tmpfs", "x", "/mnt"], ["unshare", "-U", "true"], ["chroot", "/proc/1/root/../..", "ls", sys.argv[1]]):
+escapes = ["mount -t tmpfs x /mnt", "unshare -U true", "chroot /proc/1/root/../.. ls " + sys.argv[1]]
+for argv in map(str.split, escapes):
     try:
         if subprocess.run(argv, capture_output=True).returncode == 0:
             reached.append(" ".join(argv))
@@ -104,7 +105,8 @@ def test_a_public_network_leads_out(run, base, tmp_path, engine, server):
 
 def test_links_and_devices_that_an_agent_plants_lead_nowhere_on_the_host(run, base, tmp_path, secret):
     solve = f"""
-        cd /logs/agent; ln -s {secret} link; ln -s / root; mkfifo pipe; mknod null c 1 3; mkdir -p 'a/..x'; echo > 'a/..x/f'
+        cd /logs/agent; ln -s {secret} link; ln -s / root; mkfifo pipe; mknod null c 1 3
+        mkdir -p 'a/..x'; echo > 'a/..x/f'
         ln -s {secret.parent} dir; chmod 4777 pipe; cp /bin/sh suid; chmod 4755 suid; ln suid second
         rm -rf /logs/verifier; ln -s {secret.parent} /logs/verifier"""
     record = run(make_plan(tmp_path, base.tag, make_step(tmp_path, solve=solve, test="true")))

@@ -8,8 +8,8 @@ from plans import dockerfile, make_plan, make_step, script
 
 from scenlint.harness.agents import CommandAgent, Nop
 from scenlint.harness.engine import Options
-from scenlint.harness.record import FailureClass, Status, TrialRecord
 from scenlint.task.plan import Command, Container, Image, Network, NotRunnableError, Probe, Upload, Where
+from scenlint.task.record import FailureClass, Status, TrialRecord
 
 pytestmark = pytest.mark.engine
 
@@ -82,7 +82,7 @@ def test_a_reward_that_lay_there_before_is_not_the_verifiers(run, base, tmp_path
         record = run(make_plan(tmp_path, base.tag, make_step(tmp_path, solve=plant, test="exit 0")))
         assert record.status is Status.NO_VERDICT, plant
         assert record.failure_class is FailureClass.VERIFIER_ERROR
-        assert record.failure_evidence == "no reward was written"
+        assert record.failure_evidence.startswith("the verifier wrote no `/logs/verifier/reward.txt`")
 
 
 def test_a_place_for_the_reward_that_was_taken_away_is_made_again(run, base, tmp_path):
@@ -153,7 +153,8 @@ def test_a_separate_verifier_gets_the_declared_artifacts_and_nothing_else(run, b
     step = make_step(
         tmp_path,
         solve="""
-            echo 42 > /app/answer.txt; mkdir /app/out; echo a > /app/out/a; chmod 750 /app/out/a; ln -s /etc/shadow /app/out/link
+            echo 42 > /app/answer.txt; mkdir /app/out; echo a > /app/out/a; chmod 750 /app/out/a
+            ln -s /etc/shadow /app/out/link
             echo evil > /usr/local/bin/cat; chmod +x /usr/local/bin/cat""",
         test="""
             [ -d /secret ] && [ ! -e /app/other ] && [ "$(ls /app/out)" = a ] && [ "$(stat -c %a /app/out/a)" = 750 ] &&

@@ -1,4 +1,5 @@
 """Rules that ask whether a verifier's checks measure anything, beyond the examples on their pages."""
+# ruff: noqa: E501 (a verifier on one line is easier to compare with its neighbours)
 
 import json
 from pathlib import Path
@@ -80,7 +81,10 @@ EXISTENCE = {
     "size": "import os\ndef test_a():\n    assert os.path.getsize('/app/answer.txt') > 10\n",
     "listing": "import os\ndef test_a():\n    assert 'answer.txt' in os.listdir('/app')\n",
     "glob": "from pathlib import Path\ndef test_a():\n    assert any(Path('/app').glob('*.txt'))\n",
-    "not empty": "from pathlib import Path\ndef test_a():\n    assert Path('/app/answer.txt').read_text().strip() != ''\n",
+    "not empty": (
+        "from pathlib import Path\ndef test_a():\n"
+        "    assert Path('/app/answer.txt').read_text().strip() != ''\n"
+    ),
     "length": "from pathlib import Path\ndef test_a():\n    assert len(Path('/app/answer.txt').read_text()) > 5\n",
     "parses": "import json\ndef test_a():\n    assert isinstance(json.load(open('/app/answer.json')), dict)\n",
     "helper": (
@@ -105,7 +109,10 @@ def test_a_verifier_that_only_asks_whether_something_is_there_is_an_error(harbor
 CONTENT = {
     "key": "import json\ndef test_a():\n    assert json.load(open('/app/answer.json'))['product'] == 42\n",
     "key is asked for": "import json\ndef test_a():\n    assert 'product' in json.load(open('/app/answer.json'))\n",
-    "lines": "from pathlib import Path\ndef test_a():\n    assert len(Path('/app/answer.txt').read_text().splitlines()) == 1\n",
+    "lines": (
+        "from pathlib import Path\ndef test_a():\n"
+        "    assert len(Path('/app/answer.txt').read_text().splitlines()) == 1\n"
+    ),
     "regex": "import re\ndef test_a():\n    assert re.search(r'^42$', open('/app/answer.txt').read(), re.M)\n",
     "library": "import numpy as np\ndef test_a():\n    assert np.allclose(np.loadtxt('/app/answer.txt'), 42)\n",
     "unknown predicate": "import checker\ndef test_a():\n    assert checker.right(open('/app/answer.txt').read())\n",
@@ -134,12 +141,16 @@ def test_hasattr_alone_is_existence_in_a_judge(deepgym):
     assert lines(deepgym(code), "existence-only") == [2]
 
 
-@pytest.mark.parametrize("command", ["test -s answer.txt", "[ -f answer.txt ]", "test -e answer.txt && test -r answer.txt"])
+@pytest.mark.parametrize(
+    "command", ["test -s answer.txt", "[ -f answer.txt ]", "test -e answer.txt && test -r answer.txt"]
+)
 def test_a_packets_command_can_be_existence_only(packet, command):
     assert len(lines(packet(command), "existence-only")) == 1
 
 
-@pytest.mark.parametrize("command", ["test -s answer.txt && grep -qx 42 answer.txt", "make test", "diff answer.txt wanted.txt"])
+@pytest.mark.parametrize(
+    "command", ["test -s answer.txt && grep -qx 42 answer.txt", "make test", "diff answer.txt wanted.txt"]
+)
 def test_a_packets_command_that_compares_is_left_alone(packet, command):
     assert lines(packet(command), "existence-only") == []
 
@@ -152,6 +163,54 @@ def test_a_deliverable_that_a_program_may_read_is_left_alone(harbor):
         "    assert done.stdout == b'42'\n"
     )
     assert lines(harbor(code, brief="Write `/app/model.bin` and `/app/predict.py`."), "existence-only") == []
+
+
+ALBUMS = """
+import os, sys, requests
+def check(label, weight, ok):
+    print(f"[{'PASS' if ok else 'FAIL'}] ({weight}pt) {label}", file=sys.stderr)
+albums = requests.get(f"http://{os.environ['SERVER_HOSTNAME']}:{os.environ['MATTERMOST_PORT']}/x", timeout=9).json()
+def there(title):
+    for album in albums:
+        if album["title"] == title:
+            return True
+    return False
+def order(title):
+    return [a["order"] for a in albums if a["title"] == title]
+"""
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["any(a['title'] == 'Plates' for a in albums)", "'Plates' in [a['title'] for a in albums]", "there('Plates')",
+     "len([a for a in albums if a['title'] == 'Plates']) > 0", "bool(order('Plates'))"],
+)  # fmt: skip
+def test_a_record_with_the_right_name_is_no_more_than_existence(tmp_path, condition):
+    root = base_task("saas-bench", tmp_path / "suite")
+    (root / "tasks/uni-m/Teamwork/teamwork_001/verify.py").write_text(f"{ALBUMS}check('1. album', 1, {condition})\n")
+    assert lines(root, "existence-only") == [13]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "order('Plates') == ['oldest']",
+        "any(a['title'] == 'Plates' and a['order'] == 'oldest' for a in albums)",
+        "len(albums) == 2",
+    ],
+)
+def test_a_record_whose_fields_are_compared_is_left_alone(tmp_path, condition):
+    root = base_task("saas-bench", tmp_path / "suite")
+    (root / "tasks/uni-m/Teamwork/teamwork_001/verify.py").write_text(f"{ALBUMS}check('1. album', 1, {condition})\n")
+    assert lines(root, "existence-only") == []
+
+
+def test_a_name_is_all_where_the_brief_asks_for_no_more(tmp_path):
+    root = base_task("saas-bench", tmp_path / "suite")
+    folder = root / "tasks/uni-m/Teamwork/teamwork_001"
+    (folder / "description.md").write_text("**Steps:**\n\n1. Create the album `Plates`.\n")
+    (folder / "verify.py").write_text(f"{ALBUMS}check('1. album', 1, there('Plates'))\n")
+    assert lines(root, "existence-only") == []
 
 
 # ---------------------------------------------------------------- no-assertion
@@ -183,22 +242,33 @@ def test_a_test_that_cannot_fail_is_a_warning_beside_others(harbor, code):
 FAILS = {
     "helper in another file": "from helpers import must\ndef test_a():\n    must()\n",
     "check=True": "import subprocess\ndef test_a():\n    subprocess.run(['/app/run'], check=True)\n",
-    "raise_for_status": "import requests\ndef test_a():\n    requests.get('http://localhost:1', timeout=1).raise_for_status()\n",
+    "raise_for_status": (
+        "import requests\ndef test_a():\n"
+        "    requests.get('http://localhost:1', timeout=1).raise_for_status()\n"
+    ),
     "import": "def test_a():\n    import product\n",
     "context manager": "import pytest\ndef test_a():\n    with pytest.raises(ValueError):\n        int('x')\n",
     "unpacking": "def test_a():\n    (a,) = open('/app/answer.txt')\n",
-    "numpy": "import numpy.testing as npt, numpy as np\ndef test_a():\n    npt.assert_allclose(np.load('/app/a.npy'), 1)\n",
+    "numpy": (
+        "import numpy.testing as npt, numpy as np\ndef test_a():\n"
+        "    npt.assert_allclose(np.load('/app/a.npy'), 1)\n"
+    ),
     "fixture": (
         "import pytest\n@pytest.fixture\ndef answer():\n    return open('/app/answer.txt').read()\n"
         "def test_a(answer):\n    assert answer == '42'\n"
     ),
-    "coroutine": "import asyncio\nasync def go():\n    assert open('/app/a').read()\ndef test_a():\n    asyncio.run(go())\n",
+    "coroutine": (
+        "import asyncio\nasync def go():\n    assert open('/app/a').read()\ndef test_a():\n"
+        "    asyncio.run(go())\n"
+    ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("code", FAILS.values(), ids=FAILS)
 def test_every_way_of_failing_counts(harbor, code):
-    root = harbor(code, brief="Write the module `product.py`.", helpers__py="def must():\n    assert open('/app/a').read()\n")
+    root = harbor(
+        code, brief="Write the module `product.py`.", helpers__py="def must():\n    assert open('/app/a').read()\n"
+    )
     assert lines(root, "no-assertion") == []
 
 
@@ -216,13 +286,20 @@ def test_point_lines_that_always_pass_cannot_fail(tmp_path):
 # ---------------------------------------------------------------- swallowed-failure
 
 SWALLOWS = {
-    "score": "    try:\n        score = float(text == '42')\n        assert score\n    except Exception:\n        score = 1.0\n    return score\n",
-    "full marks": "    try:\n        return 1.0 if json.loads(text)['product'] == 42 else 0.0\n    except Exception:\n        return 1.0\n",
-    "dict": (
-        "    try:\n        got = json.loads(text)\n    except ValueError:\n        return {'score': 1.0, 'passed': True}\n"
-        "    return {'score': float(got == 42), 'passed': got == 42}\n"
+    "score": (
+        "    try:\n        score = float(text == '42')\n        assert score\n    except Exception:\n"
+        "        score = 1.0\n    return score\n"
+    ),
+    "full marks": (
+        "    try:\n        return 1.0 if json.loads(text)['product'] == 42 else 0.0\n"
+        "    except Exception:\n        return 1.0\n"
     ),
     "missing verdict": "    return json.loads(text).get('passed', True)\n",
+    "missing outcome": "    outcomes = json.loads(text)\n    return all(outcomes.get(n, 'passed') == 'passed' for n in 'ab')\n",
+    "missing output": (
+        "    if not os.path.exists('/x/answer.json'):\n        print('nothing to check')\n        return True\n"
+        "    return json.loads(text) == 42\n"
+    ),
     "only takes back": (
         "    ok = True\n    try:\n        if json.loads(text)['product'] != 42:\n            ok = False\n"
         "    except Exception:\n        pass\n    return ok\n"
@@ -240,11 +317,33 @@ def test_a_failure_that_becomes_success_is_found(waza, body):
     assert len(lines(waza(code), "swallowed-failure")) == 1
 
 
+def test_a_judge_that_takes_an_unreadable_output_for_right_is_found(deepgym):
+    code = (
+        "import json\nfrom deepgym_solution import run_solution\n"
+        "def verify(solution_path, test_cases_path=None):\n    done = run_solution(solution_path)\n"
+        "    try:\n        got = json.loads(done.stdout)\n    except ValueError:\n"
+        "        return {'score': 1.0, 'passed': True}\n    return {'score': float(got == 42), 'passed': got == 42}\n"
+    )
+    assert lines(deepgym(code), "swallowed-failure") == [8]
+
+
 RIGHT = {
     "records": "    try:\n        return json.loads(text) == 42\n    except ValueError:\n        return False\n",
-    "zero": "    try:\n        return 1.0 if json.loads(text) == 42 else 0.0\n    except Exception as reason:\n        print(reason)\n        return 0.0\n",
-    "expects the error": "    try:\n        json.loads(text)\n    except ValueError:\n        return True\n    return False\n",
-    "another way to read it": "    try:\n        got = json.loads(text)\n    except ValueError:\n        got = text.strip()\n    return got in (42, '42')\n",
+    "zero": (
+        "    try:\n        return 1.0 if json.loads(text) == 42 else 0.0\n"
+        "    except Exception as reason:\n        print(reason)\n        return 0.0\n"
+    ),
+    "has to be absent": "    if not os.path.exists('/x/leftover'):\n        return True\n    return False\n",
+    "a default that fails": "    return json.loads(text).get('passed', False)\n",
+    "an option of the verifier's own": "    return {'strict': True}.get('verbose', True) and json.loads(text) == 42\n",
+    "expects the error": (
+        "    try:\n        json.loads(text)\n    except ValueError:\n        return True\n"
+        "    return False\n"
+    ),
+    "another way to read it": (
+        "    try:\n        got = json.loads(text)\n    except ValueError:\n        got = text.strip()\n"
+        "    return got in (42, '42')\n"
+    ),
     "waits": (
         "    import time\n    for _ in range(3):\n        try:\n            assert json.loads(text) == 42\n            break\n"
         "        except Exception:\n            time.sleep(1)\n    else:\n        return False\n    return True\n"
@@ -291,6 +390,14 @@ SHRINKS = {
         "passed = total = 0\nfor case in ('a', 'b'):\n    text = open('/app/' + case).read()\n    if text:\n"
         "        total += 1\n        passed += text == '42'\nscore = passed / total\n"
     ),
+    "dict": (
+        "checks = {}\nchecks['a'] = open('/app/a').read() == '1'\nif checks['a']:\n"
+        "    checks['b'] = open('/app/b').read() == '2'\nscore = sum(checks.values()) / len(checks)\n"
+    ),
+    "suppressed": (
+        "from contextlib import suppress\nresults = [True]\nwith suppress(Exception):\n"
+        "    results.append(open('/app/b').read() == '2')\nscore = sum(results) / len(results)\n"
+    ),
     "mean": (
         "import statistics\nscores = []\ntry:\n    scores.append(1.0)\n    scores.append(float(open('/app/b').read()))\n"
         "except Exception as reason:\n    print(reason)\nscore = statistics.mean(scores)\n"
@@ -301,7 +408,10 @@ REWARD = "open('/logs/verifier/reward.txt', 'w').write(str(score))\n"
 
 @pytest.mark.parametrize("code", SHRINKS.values(), ids=SHRINKS)
 def test_a_total_that_depends_on_how_far_the_verifier_got_is_found(harbor, code):
-    assert len(lines(harbor(code + REWARD, "#!/bin/bash\npython3 -I /tests/test_outputs.py\n"), "shrinking-denominator")) == 1
+    assert (
+        len(lines(harbor(code + REWARD, "#!/bin/bash\npython3 -I /tests/test_outputs.py\n"), "shrinking-denominator"))
+        == 1
+    )
 
 
 FIXED = {
@@ -310,20 +420,32 @@ FIXED = {
         "    except OSError:\n        results.append(False)\n        continue\n    results.append(text == '42')\n"
         "score = sum(results) / len(results)\n"
     ),
-    "constant list": "CASES = ['a', 'b']\npassed = sum(open('/app/' + c).read() == '42' for c in CASES)\nscore = passed / len(CASES)\n",
+    "constant list": (
+        "CASES = ['a', 'b']\npassed = sum(open('/app/' + c).read() == '42' for c in CASES)\n"
+        "score = passed / len(CASES)\n"
+    ),
     "helper counts once": (
         "rows = []\ndef check(label, ok):\n    rows.append((label, ok))\ndef one():\n    try:\n"
         "        text = open('/app/a').read()\n        if not text:\n            check('one', False)\n            return\n"
         "        check('one', text == '42')\n    except Exception:\n        check('one', False)\none()\n"
         "score = sum(1 for _, ok in rows if ok) / len(rows)\n"
     ),
-    "crash writes nothing": "results = []\nresults.append(open('/app/a').read() == '42')\nscore = sum(results) / len(results)\n",
+    "dict filled on both ways": (
+        "checks = {}\ntry:\n    checks['a'] = open('/app/a').read() == '1'\nexcept OSError:\n    checks['a'] = False\n"
+        "score = sum(checks.values()) / len(checks)\n"
+    ),
+    "crash writes nothing": (
+        "results = []\nresults.append(open('/app/a').read() == '42')\n"
+        "score = sum(results) / len(results)\n"
+    ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("code", FIXED.values(), ids=FIXED)
 def test_a_fixed_total_is_left_alone(harbor, code):
-    assert lines(harbor(code + REWARD, "#!/bin/bash\npython3 -I /tests/test_outputs.py\n"), "shrinking-denominator") == []
+    assert (
+        lines(harbor(code + REWARD, "#!/bin/bash\npython3 -I /tests/test_outputs.py\n"), "shrinking-denominator") == []
+    )
 
 
 # ---------------------------------------------------------------- tautology
@@ -335,7 +457,9 @@ def test_a_fixed_total_is_left_alone(harbor, code):
      "(c in x for c in '42')", "test_b"],
 )  # fmt: skip
 def test_a_condition_that_always_holds_is_found(harbor, test):
-    code = f"x = open('/app/answer.txt').read()\ndef test_a():\n    assert {test}\ndef test_b():\n    assert x == '42'\n"
+    code = (
+        f"x = open('/app/answer.txt').read()\ndef test_a():\n    assert {test}\ndef test_b():\n    assert x == '42'\n"
+    )
     assert lines(harbor(code), "tautology") == [3]
 
 
@@ -365,7 +489,9 @@ def test_a_test_that_pytest_passes_over_is_found(harbor, code, line):
 
 
 def test_a_file_that_pytest_does_not_look_for_is_found(harbor):
-    root = harbor("", PYTEST.replace("/test_outputs.py", ""), checks__py="def test_a():\n    assert open('/app/a').read()\n")
+    root = harbor(
+        "", PYTEST.replace("/test_outputs.py", ""), checks__py="def test_a():\n    assert open('/app/a').read()\n"
+    )
     (root / "tests/test_outputs.py").unlink()
     (finding,) = lint(root, "no-test-collected")
     assert finding.location.path.name == "checks.py"
@@ -387,8 +513,14 @@ def test_what_pytest_collects_is_left_alone(harbor, code):
 # ---------------------------------------------------------------- solution-runs-in-verifier
 
 LOADED = {
-    "exec": "code = open('/app/product.py').read()\nnames = {}\nexec(code, names)\ndef test_a():\n    assert names['of']([6, 7]) == 42\n",
-    "compile": "exec(compile(open('/app/product.py').read(), 'p', 'exec'))\ndef test_a():\n    assert of([6, 7]) == 42\n",
+    "exec": (
+        "code = open('/app/product.py').read()\nnames = {}\nexec(code, names)\ndef test_a():\n"
+        "    assert names['of']([6, 7]) == 42\n"
+    ),
+    "compile": (
+        "exec(compile(open('/app/product.py').read(), 'p', 'exec'))\ndef test_a():\n"
+        "    assert of([6, 7]) == 42\n"
+    ),
     "runpy": "import runpy\ndef test_a():\n    assert runpy.run_path('/app/product.py')['of']([6, 7]) == 42\n",
     "import_module": (
         "import importlib, sys\nsys.path.append('/app')\nproduct = importlib.import_module('product')\n"
@@ -398,7 +530,10 @@ LOADED = {
         "from importlib.machinery import SourceFileLoader\n"
         "p = SourceFileLoader('p', '/app/product.py').load_module()\ndef test_a():\n    assert p.of([6, 7]) == 42\n"
     ),
-    "shared library": "import ctypes\nlib = ctypes.CDLL('/app/libproduct.so')\ndef test_a():\n    assert lib.of(6, 7) == 42\n",
+    "shared library": (
+        "import ctypes\nlib = ctypes.CDLL('/app/libproduct.so')\ndef test_a():\n"
+        "    assert lib.of(6, 7) == 42\n"
+    ),
 }  # fmt: skip
 
 

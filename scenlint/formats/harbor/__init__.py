@@ -8,6 +8,7 @@ from pathlib import Path
 
 from scenlint.formats.base import TaskRef, sniff
 from scenlint.task.model import Task
+from scenlint.task.plan import RunPlan
 from scenlint.task.policy import Policy
 
 _TABLES = re.compile(r"^[ \t]*\[{1,2}[ \t]*(agent|verifier|environment|solution|steps|task)\b", re.MULTILINE)
@@ -32,6 +33,11 @@ class Harbor:
         from scenlint.formats.harbor.loader import Loader
 
         return Loader(ref, policy).load()
+
+    def plan(self, task: Task) -> RunPlan:
+        from scenlint.formats.harbor.plan import Planner
+
+        return Planner(task).plan()
 
 
 def _claimed(folder: Path, names: frozenset[str]) -> bool:

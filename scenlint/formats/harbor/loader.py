@@ -55,6 +55,7 @@ _SETTINGS = re.compile(
     r"(?:^|/)(?:requirements[^/]*\.txt|pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|\.[^/]+|README[^/]*)$"
 )
 COMPOSE = "docker-compose.yaml"
+IGNORE_FILE = ".harborignore"
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,34 @@ class Step:
         return ("steps", self.position) if self.name else ()
 
 
+def read_steps(data: Data | None, tree: FileTree) -> list[Step]:
+    """The steps of a task in their order; where task.toml cannot be read, the folders tell."""
+    declared = data.get("steps") if data else None
+    named = declared if isinstance(declared, list) else []
+    steps = [
+        Step(item["name"], n)
+        for n, item in enumerate(named)
+        if isinstance(item, dict) and isinstance(item.get("name"), str) and re.fullmatch(r"[^/\\]+", item["name"])
+    ]
+    if not steps and data is None and "instruction.md" not in tree:
+        found = {PurePosixPath(e.path).parts[1] for e in tree.under("steps") if e.path.count("/") > 1}
+        steps = [Step(name, n) for n, name in enumerate(sorted(found))]
+    return steps or [Step()]
+
+
+def left_out(tree: FileTree, folder: str) -> list[str]:
+    """What .harborignore keeps out of tests/ or solution/, itself included; paths relative to that folder."""
+    paths = [entry.path.removeprefix(f"{folder}/") for entry in tree.under(folder)]
+    out = [path for path in paths if PurePosixPath(path).name == IGNORE_FILE]
+    source = tree.read(f"{folder}/{IGNORE_FILE}")
+    if source is not None:
+        from pathspec import GitIgnoreSpec
+
+        spec = GitIgnoreSpec.from_lines(source.text.splitlines())
+        out += [path for path in paths if path not in out and spec.match_file(path)]
+    return out
+
+
 class Loader:
     """One task being read."""
 
@@ -85,21 +114,7 @@ class Loader:
             self.task.documents.append(document)
         self.data: Data | None = document.data if document and document.data.error is None else None
         self.suffix = ".bat" if text_at(self.data, "environment", "os") == "windows" else ".sh"
-        self.steps = self._steps()
-
-    def _steps(self) -> list[Step]:
-        declared = self.data.get("steps") if self.data else None
-        named = declared if isinstance(declared, list) else []
-        steps = [
-            Step(item["name"], n)
-            for n, item in enumerate(named)
-            if isinstance(item, dict) and isinstance(item.get("name"), str) and re.fullmatch(r"[^/\\]+", item["name"])
-        ]
-        if not steps and self.data is None and "instruction.md" not in self.tree:
-            # task.toml cannot be read: the folders tell.
-            found = {PurePosixPath(e.path).parts[1] for e in self.tree.under("steps") if e.path.count("/") > 1}
-            steps = [Step(name, n) for n, name in enumerate(sorted(found))]
-        return steps or [Step()]
+        self.steps = read_steps(self.data, self.tree)
 
     def load(self) -> Task:
         task = self.task
@@ -273,14 +288,8 @@ class Loader:
         """The files of tests/ or solution/, the steps' own included, that .harborignore does not keep out."""
         out = []
         for folder in [name, *(step.prefix + name for step in self.steps if step.name)]:
-            ignored = self.tree.read(f"{folder}/.harborignore")
-            paths = below(self.tree, folder)
-            if ignored is not None:
-                from pathspec import GitIgnoreSpec
-
-                spec = GitIgnoreSpec.from_lines(ignored.text.splitlines())
-                paths = [p for p in paths if not spec.match_file(p.removeprefix(folder + "/"))]
-            out += [p for p in paths if not p.endswith("/.harborignore")]
+            ignored = {f"{folder}/{path}" for path in left_out(self.tree, folder)}
+            out += [path for path in below(self.tree, folder) if path not in ignored]
         return out
 
     def _budget(self) -> None:

@@ -38,6 +38,7 @@ from scenlint.task.model import (
     Value,
     Verifier,
 )
+from scenlint.task.plan import RunPlan
 from scenlint.task.policy import Policy
 
 TIMEOUT = 300.0  # seconds after which the harness kills verify.py and discards what it printed
@@ -87,6 +88,11 @@ class SaasBench:
         task.budget = Budget([Limit("verifier", Value(TIMEOUT), "the harness's own limit for verify.py", TIMEOUT)])
         task.absent[Role.ORACLE] = "SaaS-Bench has no place for a reference solution"
         return task
+
+    def plan(self, task: Task) -> RunPlan:
+        from scenlint.formats.saas_bench.plan import plan
+
+        return plan(task)
 
 
 FORMAT = SaasBench()

@@ -31,6 +31,7 @@ from scenlint.task.model import (
     Value,
     Verifier,
 )
+from scenlint.task.plan import RunPlan
 from scenlint.task.policy import Policy
 
 CODE = {"python", "shell", "javascript", "typescript", "powershell", "ruby", "perl", "go"}
@@ -75,6 +76,11 @@ class Waza:
         task.absent[Role.ORACLE] = "Waza has no place for a reference solution"
         task.known_files |= _named_files(task, name)
         return task
+
+    def plan(self, task: Task) -> RunPlan:
+        from scenlint.formats.waza.plan import plan
+
+        return plan(task)
 
 
 FORMAT = Waza()

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from scenlint.harness.environment import Environment, Ran
-from scenlint.harness.record import CheckResult, Verdict
 from scenlint.harness.verdict import exit_status, json_line, packet, point_lines, reward_file, test_summary
 from scenlint.harness.verdict.model import REWARD_LIMIT, Reading
 from scenlint.task.plan import Check, Reader, RunPlan, Step, Verify
+from scenlint.task.record import CheckResult, Verdict
 
 __all__ = ["Reading", "read", "read_step"]
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from scenlint.harness.environment import Ran
-from scenlint.harness.record import CheckResult, Verdict
 from scenlint.harness.verdict.model import Reading, broken, none, not_run, result
 from scenlint.task.plan import WORKSPACE, Check, Verify
+from scenlint.task.record import CheckResult, Verdict
 
 _TRACEBACK = re.compile(rb"^Traceback \(most recent call last\):\r?$", re.M)
 _RAISED = re.compile(r"([A-Za-z_][\w.]*)(?::|$)")
@@ -55,14 +55,15 @@ def grader_fault(how: Ran) -> str:
 def crashed(how: Ran) -> str:
     """The uncaught Python exception that ended a program; "" where it judged.
 
-    A failed assertion judges, and so does missing what the agent should have made.
+    A failed assertion judges, and so does missing what the agent should have made. The exception has to be the last
+    thing that was said: a runner of tests prints those of the tests too, and then its own result.
     """
     traces = list(_TRACEBACK.finditer(how.stderr))
     if not traces:
         return ""
-    lines = how.stderr[traces[-1].end() :].decode("utf-8", "replace").splitlines()
-    last = next((line for line in lines if line and not line[0].isspace()), "")
-    named = _RAISED.match(last)
+    lines = [line for line in how.stderr[traces[-1].end() :].decode("utf-8", "replace").splitlines() if line.strip()]
+    last = next((line for line in lines if not line[0].isspace()), "")
+    named = _RAISED.match(last) if lines and last is lines[-1] else None
     name = named[1] if named else ""
     if not name or name.rpartition(".")[2] in ("AssertionError", "SystemExit"):
         return ""

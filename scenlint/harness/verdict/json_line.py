@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scenlint.harness.environment import Ran
-from scenlint.harness.record import CheckResult, Verdict
 from scenlint.harness.verdict.model import Reading, both_none, broken, excerpt, finite, none, result
 from scenlint.task.plan import Check, Verify
+from scenlint.task.record import CheckResult, Verdict
 
 # The solution's own faults: judged, with a score of 0. Any other error is the verifier's.
 SOLUTION_FAULTS = frozenset(
@@ -34,8 +34,10 @@ def read(verify: Verify, ran: Sequence[tuple[Check, Ran]], rewards: Mapping[str,
         told = _protocol(how)
         verdict = _judged(told, how.exit_code)
     except ValueError as exc:
-        return both_none(f"the verifier {exc}", [result(check, how, None, str(exc))])
-    checks = _cases(told, check) or [result(check, how, verdict.passed, str(told.get("details") or ""))]
+        reading = both_none(f"the verifier {exc}", [result(check, how, None, str(exc))])
+        reading.strict.invalid = isinstance(exc, _NoScoreError)
+        return reading
+    checks = _cases(told) or [result(check, how, verdict.passed, str(told.get("details") or ""))]
     harness = Verdict(verdict.reward, verdict.passed, "", dict(verdict.rewards))
     contradiction = _contradiction(told, verdict)
     if not contradiction:
@@ -51,7 +53,7 @@ def _protocol(how: Ran) -> dict[str, Any]:
     """What the verifier printed; ValueError where that is no verdict."""
     if why := broken(how):
         raise ValueError(why)
-    lines = (line.strip() for line in reversed(how.stdout.decode("utf-8", "replace").splitlines()))
+    lines = (line.strip() for line in reversed(how.stdout.decode("utf-8", "replace").split("\n")))
     line = next((text for text in lines if text.startswith("{") and text.endswith("}")), None)
     if line is None:
         raise ValueError(f"printed no line of JSON (exit status {how.exit_code}); the verdict is one line on stdout")
@@ -61,8 +63,15 @@ def _protocol(how: Ran) -> dict[str, Any]:
         raise
     except (ValueError, RecursionError):
         raise ValueError(f"printed a last line that is not JSON: `{line[:80]}`") from None
-    _validate(told)
+    try:
+        _validate(told)
+    except ValueError as exc:
+        raise _NoScoreError(str(exc)) from None
     return dict(told)
+
+
+class _NoScoreError(ValueError):
+    """The line is there, and what it says is no verdict."""
 
 
 class _TwiceError(ValueError):
@@ -81,6 +90,8 @@ def _validate(told: Mapping[str, Any]) -> None:
     for key in ("passed", "truncated"):
         if not isinstance(told.get(key, False), bool) or (key == "passed" and key not in told):
             raise ValueError(f"printed no true or false for `{key}`")
+    if not isinstance(told.get("error_type"), str | None):
+        raise ValueError("printed an `error_type` that is no text")
     cases = told.get("cases")
     if cases is not None and not isinstance(cases, list):
         raise ValueError("printed `cases` that are no list")
@@ -133,10 +144,10 @@ def _contradiction(told: Mapping[str, Any], verdict: Verdict) -> str:
     return ""
 
 
-def _cases(told: Mapping[str, Any], check: Check) -> list[CheckResult]:
+def _cases(told: Mapping[str, Any]) -> list[CheckResult]:
     out = []
     for n, case in enumerate(told.get("cases") or ()):
         shown = [f"{k}: {case[k]}" for k in _EVIDENCE if case.get(k)]
         name = str(case.get("id") or n)
-        out.append(CheckResult(name, case["passed"], label=check.id, detail=excerpt("\n".join(shown))))
+        out.append(CheckResult(name, case["passed"], label=name, detail=excerpt("\n".join(shown))))
     return out

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from scenlint.harness.environment import LOG_LIMIT, Ran
-from scenlint.harness.record import CheckResult, Verdict
 from scenlint.task.plan import Check
+from scenlint.task.record import CheckResult, Verdict
 
 REWARD_LIMIT = 64 * 1024  # bytes of a reward file
 _DETAIL = 4000  # characters of evidence for one check
@@ -25,9 +25,9 @@ class Reading:
     differs: str = ""
 
 
-def none(reason: str) -> Verdict:
-    """No verdict, which is not zero."""
-    return Verdict(None, reason=reason, confidence="low")
+def none(reason: str, *, invalid: bool = False) -> Verdict:
+    """No verdict, which is not zero. `invalid`: something was handed in as the reward, and it is none."""
+    return Verdict(None, reason=reason, confidence="low", invalid=invalid)
 
 
 def both_none(reason: str, checks: Iterable[CheckResult] = ()) -> Reading:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scenlint.harness.environment import Ran
-from scenlint.harness.record import CheckResult, TrialRecord, Verdict
 from scenlint.harness.verdict.exit_status import combine, crashed
 from scenlint.harness.verdict.model import Reading, both_none, broken, not_run, result
 from scenlint.task.plan import Check, Verify
+from scenlint.task.record import CheckResult, TrialRecord, Verdict
 
 
 def read(verify: Verify, ran: Sequence[tuple[Check, Ran]], rewards: Mapping[str, bytes | None]) -> Reading:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scenlint.harness.environment import Ran
-from scenlint.harness.record import CheckResult, Verdict
 from scenlint.harness.verdict.model import Reading, both_none, broken, excerpt, none, not_run
 from scenlint.task.plan import Check, Verify
+from scenlint.task.record import CheckResult, Verdict
 
 _TAGS = ("[PASS]", "[FAIL]")
 _HEAD = re.compile(r"\[(PASS|FAIL)\]\s+\((\d+)pt\)\s+")
@@ -44,7 +44,9 @@ def read(verify: Verify, ran: Sequence[tuple[Check, Ran]], rewards: Mapping[str,
     harness = _harness(how)
     told = _lines(how.stderr.decode("utf-8", "replace")) if not broken(how) else _Told()
     strict = _strict(check, how, told)
-    if harness.reward is None or (harness.passed is strict.passed and _close(harness.reward, strict.reward)):
+    if harness.reward is not None and harness.passed is strict.passed and _close(harness.reward, strict.reward):
+        harness.reward = strict.reward  # the SCORE line only rounds
+    if harness.reward is None or (harness.passed is strict.passed and harness.reward == strict.reward):
         return Reading(strict, harness, told.checks)
     status = "PASS" if harness.passed else "FAIL" if told.checks and not harness.reason else "ERROR"
     why = strict.reason or f"the checks earned {told.earned} of {told.total} points"

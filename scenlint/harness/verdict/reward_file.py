@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from scenlint.harness.environment import Ran
-from scenlint.harness.record import CheckResult, Verdict
 from scenlint.harness.verdict import test_summary
 from scenlint.harness.verdict.model import REWARD_LIMIT, Reading, both_none, broken, finite, none, result
 from scenlint.task.plan import Check, Verify
+from scenlint.task.record import CheckResult, Verdict
 
 _KEY = "reward"
 
@@ -84,14 +84,15 @@ def _strict(there: Mapping[str, bytes], ran: Sequence[tuple[Check, Ran]]) -> Ver
         try:
             verdicts.append(_strict_file(path, content))
         except ValueError as exc:
-            verdicts.append(none(f"`{path}` {exc}"))
+            verdicts.append(none(f"`{path}` {exc}", invalid=bool(content.strip())))
     first = verdicts[0]
     if first.reward is None:
         return first
     for path, other in list(zip(there, verdicts, strict=True))[1:]:
         if other.reward != first.reward:
             mine, theirs = next(iter(there)), "nothing readable" if other.reward is None else f"{other.reward:g}"
-            return none(f"two reward files disagree: `{mine}` says {first.reward:g}, `{path}` says {theirs}")
+            told = f"two reward files disagree: `{mine}` says {first.reward:g}, `{path}` says {theirs}"
+            return none(told, invalid=True)
     for check, how in ran:
         if how.exit_code is not None and how.exit_code > 125 and first.confidence == "high":
             # What was written stands, but something after it went wrong.
@@ -111,14 +112,14 @@ def _strict_file(path: str, content: bytes) -> Verdict:
             value: Any = float(text)
         except ValueError:
             raise ValueError(f"holds `{text[:40]}`, which is no number") from None
-        return Verdict(value, value == 1.0, "", {_KEY: _checked(_KEY, value)})
+        return Verdict(_in_range(_checked(_KEY, value)), value == 1.0, "", {_KEY: value})
     values = _loads(content, unique=True)
     if not isinstance(values, dict) or not values:
         raise ValueError("is no JSON object with a number")
     numbers = {key: _checked(key, value) for key, value in values.items()}
     if len(numbers) > 1 and _KEY not in numbers:
         raise ValueError(f"has the keys {', '.join(f'`{k}`' for k in numbers)}, and none of them is `{_KEY}`")
-    reward = numbers.get(_KEY, next(iter(numbers.values())))
+    reward = _in_range(numbers.get(_KEY, next(iter(numbers.values()))))
     confidence = "medium" if any(isinstance(v, bool) for v in values.values()) else "high"
     return Verdict(reward, reward == 1.0, "", numbers, confidence)
 
@@ -128,9 +129,13 @@ def _checked(key: str, value: Any) -> float:
         raise ValueError(f"holds {str(value)[:40]!r} for `{key}`, which is no number")
     if not finite(value):
         raise ValueError(f"holds {value} for `{key}`, which is not finite")
-    if key == _KEY and not 0 <= value <= 1:
-        raise ValueError(f"holds {value:g}, which is outside of [0, 1]")
     return float(value)
+
+
+def _in_range(reward: float) -> float:
+    if not 0 <= reward <= 1:
+        raise ValueError(f"holds {reward:g}, which is outside of [0, 1]")
+    return reward
 
 
 class _TwiceError(ValueError):

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from scenlint.harness.environment import Ran
-from scenlint.harness.record import CheckResult, Verdict
 from scenlint.harness.verdict.model import Reading, both_none, broken, excerpt, none
 from scenlint.task.plan import Check, Verify
+from scenlint.task.record import CheckResult, Verdict
 
 _HEADER = re.compile(r"=+\s*short test summary info\s*=+", re.IGNORECASE)
 _HARNESS = {"PASSED": True, "XFAIL": True, "SKIPPED": True, "FAILED": False, "XPASS": False, "ERROR": False}

@@ -28,11 +28,11 @@ def unstated_literal(task: Task) -> Iterator[Finding]:
 
 
 def _told(text: str, visible: Visible) -> bool:
-    """Whether the text stands somewhere; a label without its colon, or with its words apart, is part of the answer."""
+    """Whether the text, or its core in the same letters, stands somewhere; or all of its words do, though apart."""
     if visible.mentions(text):
         return True
-    bare = re.sub(r"(?<![:=])\s*[:=]$", "", text)
-    words = re.findall(r"[^\W_]+", bare)
-    return bool(words) and bare != text.rstrip(":=") + "::" and all(visible.mentions(w, word=True) for w in words) and (
-        len(words) > 1 or bare != text
-    )
+    core = re.sub(r"^[^\w]+|[^\w]+$", "", text)
+    if core != text and any(re.search(rf"(?<!\w){re.escape(core)}(?!\w)", brief.text) for brief in visible.briefs):
+        return True
+    words = re.findall(r"[^\W_]+", text)
+    return len(words) > 1 and all(visible.mentions(w, word=True) for w in words)

@@ -1,4 +1,4 @@
-"""A module, function or class of the agent's code that the verifier uses and nothing the agent can read names."""
+"""A module, function, class or option of the agent's code that the verifier uses and nothing the agent can read names."""
 
 from collections.abc import Iterator
 
@@ -15,13 +15,19 @@ from scenlint.task import demands
 )
 def unstated_name(task: Task) -> Iterator[Finding]:
     for demand in demands.names(task):
-        name = demand.what.rpartition(".")[2]
-        if demand.kind == "argument" or demand.visible.mentions(name, word=True):
+        name = demand.what.rpartition(".")[2].lstrip("-")
+        if demand.kind == "argument" or demand.visible.mentions(name, word=True) or _in_words(name, demand):
             continue
+        shown = f"one of `{demand.what}` and its like" if demand.also else f"the {demand.kind} `{demand.what}`"
         yield Finding.at(
             demand.span,
-            f"the verifier uses the {demand.kind} `{demand.what}` of the agent's code, which nothing the agent can read names",
+            f"the verifier uses {shown} of the agent's code, which nothing the agent can read names",
             help=f"name `{demand.what}` (and how it is called) in the brief",
             related=[demand.silence],
             confidence=demand.confidence,
         )
+
+
+def _in_words(name: str, demand: demands.Demand) -> bool:
+    """Whether an option's words stand in the brief one after the other: "the maximum depth" for `--max-depth` is not enough."""
+    return demand.kind == "option" and demand.visible.states_key(name, loose=True) is not None

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from scenlint.rules import Finding, Role, Severity, Task, rule
-from scenlint.task import demands
+from scenlint.task import contradictions, demands
 
 
 @rule(
@@ -14,15 +14,17 @@ from scenlint.task import demands
     refute="the brief or a file the agent can read names the path, or it exists before the agent starts",
 )
 def unstated_path(task: Task) -> Iterator[Finding]:
+    contradicted = {c.demand.what for c in contradictions.paths(task)}
     for demand in demands.paths(task):
-        path = demand.what
-        name = path.rstrip("/").rpartition("/")[2]
-        if demand.visible.states_path(path) or demand.visible.in_brief(name, word=True):
+        if demand.what in contradicted:
             continue
+        path = f"`{demand.what}`"
+        if demand.also:
+            path = f"{len(demand.also) + 1} paths like {path}" if demand.kind == "each" else f"one of {path} and its like"
         yield Finding.at(
             demand.span,
-            f"the verifier opens `{path}`, which nothing the agent can read names",
-            help=f"name `{path}` in the brief as the place of the result, or read what the brief does name",
+            f"the verifier opens {path}, which nothing the agent can read names",
+            help=f"name `{demand.what}` in the brief as the place of the result, or read what the brief does name",
             related=[demand.silence],
             confidence=demand.confidence,
         )

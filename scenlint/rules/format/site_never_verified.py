@@ -60,5 +60,5 @@ def _mentions(module: PyModule, wanted: re.Pattern[str], variables: set[str]) ->
         and live(node)
         and node.value not in variables
         and wanted.search(node.value)
-        for node in ast.walk(module.tree)
+        for node in module.nodes
     )

@@ -116,7 +116,7 @@ class _Asserted:
         out: dict[str, Span] = {}
         for fragment in self.task.verifier.code("python") if self.task.verifier else ():
             module = python.parse(fragment)
-            for node in ast.walk(module.tree):
+            for node in module.nodes:
                 if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 200:
                     out.setdefault(" ".join(node.value.lower().split()), module.span(node))
         return out

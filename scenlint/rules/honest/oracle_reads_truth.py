@@ -65,7 +65,7 @@ def _python(task: Task) -> Iterator[tuple[str, Span]]:
         texts += [f for f in (run.command.inline, run.command.heredoc) if f is not None and f.language == "python"]
     for text in texts:
         module = python.parse(text)
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " not in node.value:
                 yield node.value, module.span(node)
 

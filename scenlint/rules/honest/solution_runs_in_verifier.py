@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
 from scenlint.task.model import Contract, Isolation
 
-_APART = 'run it in a process of its own, as a user without rights (`subprocess.run(…, user="nobody")`), and judge what comes back'
+_APART = "run it in a process of its own as a user without rights (`user=…`), and judge what comes back"
 _HELPERS = "use the helpers of `deepgym_solution` (`load_solution`, `run_solution`), which keep it apart"
 
 
@@ -24,8 +24,8 @@ def solution_runs_in_verifier(task: Task) -> Iterator[Finding]:
         return
     judge = verifier.isolation is Isolation.JUDGE
     own_rights = verifier.isolation in (Isolation.JUDGE, Isolation.HOST)
-    loads = [e.place.span for e in task.survey.events if e.kind == "loads"]
-    starts = [e.place.span for e in task.survey.events if e.kind == "starts" and not e.note and own_rights]
+    loads = [e.span for e in task.survey.events if e.kind == "loads"]
+    starts = [e.span for e in task.survey.events if e.kind == "starts" and not e.note and own_rights]
     for spans, message in (
         (loads, "the submission runs in the verifier's own process here, and can end it, patch it or read the answers"),
         (

@@ -35,7 +35,7 @@ def hard_coded_endpoint(task: Task) -> Iterator[Finding]:
     for event in task.survey.events:
         if event.kind == "endpoint" and (found := _fixed(event, variables)) is not None:
             what, literal, instead = found
-            span = _origin(event.place.module, literal) or event.place.span
+            span = (_origin(event.place.module, literal) if event.place else None) or event.span
             if span not in seen:
                 seen.add(span)
                 yield Finding.at(
@@ -76,7 +76,7 @@ def _origin(module: PyModule, literal: str) -> Span | None:
     """Where the literal itself stands, wherever the URL is put together."""
     found = [
         n
-        for n in ast.walk(module.tree)
+        for n in module.nodes
         if isinstance(n, ast.Constant)
         and (
             n.value == literal

@@ -24,7 +24,7 @@ def relative_path_in_verifier(task: Task) -> Iterator[Finding]:
         for event in task.survey.events:
             if event.kind == "relative":
                 yield Finding.at(
-                    event.place.span,
+                    event.span,
                     f"`{event.note}` is looked for wherever the harness was started, which is left open",
                     help="join it to `os.path.dirname(__file__)`, or to the folder that the harness names",
                 )
@@ -42,7 +42,7 @@ def _left_the_workdir(task: Task) -> Iterator[Finding]:
         if said is None or task.visible.in_brief(meant) is not None or task.visible.exists(meant) is not None:
             continue
         yield Finding.at(
-            event.place.span,
+            event.span,
             f"after the `cd`, `{written}` means `{meant}`",
             help=f"open it before the `cd`, or as `{_back(meant, written)}`",
             related=[related(said, "the brief counts the path from the working directory")],

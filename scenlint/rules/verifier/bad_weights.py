@@ -92,6 +92,6 @@ def _shares(module: PyModule, name: str, numbers: list[float]) -> bool:
     total = sum(numbers)
     if not all(0 < n < 1 for n in numbers) or math.isclose(total, 1, abs_tol=1e-6) or not 0.5 < total < 1.5:
         return False
-    divides = any(isinstance(n, ast.BinOp | ast.AugAssign) and isinstance(n.op, ast.Div) for n in ast.walk(module.tree))
+    divides = any(isinstance(n, ast.BinOp | ast.AugAssign) and isinstance(n.op, ast.Div) for n in module.nodes)
     summed = rf"sum\((?:\s*{name}(?:\.values\(\))?\s*\)|[^()]*\bin\s+{name}\.(?:values|items)\(\))"
     return not divides and re.search(summed, module.fragment.text) is None

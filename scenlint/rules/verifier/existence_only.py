@@ -1,12 +1,14 @@
 """The verifier asks no more than whether the work is there."""
 
+import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
 from scenlint.task.checks import Access, Check, How
-from scenlint.task.model import Verifier
+from scenlint.task.model import Contract, Verifier
 
+_QUOTED = re.compile(r"[`\"“]([^`\"“”]{3,})[`\"”]")
 _HELP = "compare what stands in it with what the brief asks for: an agent that writes an empty file passes as it is"
 
 
@@ -24,7 +26,7 @@ def existence_only(task: Task) -> Iterator[Finding]:
     if verifier is None or not task.checks:
         return
     if all(c.existence_only for c in task.checks):
-        if _wholly_seen(task, verifier):
+        if _wholly_seen(task, verifier) and _asks_for_more(task, verifier):
             yield _whole(task.checks)
         return
     yield from _deliverables(task)
@@ -49,6 +51,17 @@ def _wholly_seen(task: Task, verifier: Verifier) -> bool:
     ):
         return False
     return not task.survey.programs and all(c.complete for c in task.checks)
+
+
+def _asks_for_more(task: Task, verifier: Verifier) -> bool:
+    """Whether the brief quotes what no check looks for: a record with a certain name can be all that is wanted."""
+    if verifier.contract is not Contract.POINT_LINES:
+        return True
+    code = "\n".join(f.text for f in verifier.files)
+    quoted = [
+        q for b in task.briefs for s in (b.work_list.steps if b.work_list else []) for q in _QUOTED.findall(s.text)
+    ]
+    return any(text.strip() not in code for text in quoted)
 
 
 def _deliverables(task: Task) -> Iterator[Finding]:

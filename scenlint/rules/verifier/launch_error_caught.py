@@ -29,7 +29,7 @@ def launch_error_caught(task: Task) -> Iterator[Finding]:
         return
     for fragment in verifier.code("python"):
         module = parse(fragment)
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Try | ast.TryStar):
                 yield from _handlers(module, node)
             elif isinstance(node, ast.With):

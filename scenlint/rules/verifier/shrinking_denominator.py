@@ -9,6 +9,7 @@ from scenlint.source.python import PyModule, parse
 from scenlint.task.checks.growth import Growth
 
 _SCORE = re.compile(r"score|reward|ratio|rate|accuracy|fraction|grade|points|pct|percent", re.IGNORECASE)
+_MEANS = ("statistics.mean", "statistics.fmean", "numpy.mean", "mean", "fmean")
 _EARNED = re.compile(r"pass|earned|score|correct|ok|hits|points|good|held|right|success|sum", re.IGNORECASE)
 
 
@@ -24,13 +25,23 @@ _EARNED = re.compile(r"pass|earned|score|correct|ok|hits|points|good|held|right|
 def shrinking_denominator(task: Task) -> Iterator[Finding]:
     for fragment in task.verifier.code("python") if task.verifier else ():
         module = parse(fragment)
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and _is_score(node, module):
-                yield from _judge(node, module)
+        for node in module.nodes:
+            parts = _quotient(node, module)
+            if parts is not None and _is_score(node, parts[0], module):
+                yield from _judge(node, parts[1], module)
 
 
-def _judge(division: ast.BinOp, module: PyModule) -> Iterator[Finding]:
-    name = _counted(division.right, module, division)
+def _quotient(node: ast.AST, module: PyModule) -> tuple[ast.expr, ast.expr] | None:
+    """What is divided, and what its number is taken from: `a / b`, or the mean of a list."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        return node.left, node.right
+    if isinstance(node, ast.Call) and module.dotted(node.func) in _MEANS and node.args:
+        return node, ast.Call(ast.Name("len", ast.Load()), [node.args[0]], [])
+    return None
+
+
+def _judge(division: ast.AST, total: ast.expr, module: PyModule) -> Iterator[Finding]:
+    name = _counted(total, module, division)
     if name is None:
         return
     growth = Growth(module, name)
@@ -46,7 +57,7 @@ def _judge(division: ast.BinOp, module: PyModule) -> Iterator[Finding]:
         )
 
 
-def _is_score(division: ast.BinOp, module: PyModule) -> bool:
+def _is_score(division: ast.AST, earned: ast.expr, module: PyModule) -> bool:
     """Whether a quotient is a share of what was earned."""
     up = next((p for p in module.parents(division) if isinstance(p, ast.stmt)), None)
     function = module.function_of(division)
@@ -54,7 +65,7 @@ def _is_score(division: ast.BinOp, module: PyModule) -> bool:
         return False  # a share within one test; what it is a share of is that test's business
     about = ast.unparse(up) if up is not None else ""
     named = bool(_SCORE.search(about)) or (function is not None and bool(_SCORE.search(function.name)))
-    return named and bool(_EARNED.search(ast.unparse(division.left)))
+    return named and bool(_EARNED.search(ast.unparse(earned)))
 
 
 def _counted(node: ast.expr, module: PyModule, around: ast.AST, depth: int = 3) -> str | None:
@@ -75,7 +86,7 @@ def _counted(node: ast.expr, module: PyModule, around: ast.AST, depth: int = 3) 
         return None
     scope = module.function_of(around) or module.tree
     found = [n for n in ast.walk(scope) if isinstance(n, ast.Assign) and any(_name(t) == name for t in n.targets)]
-    if any(isinstance(n, ast.AugAssign) and _name(n.target) == name for n in ast.walk(module.tree)):
+    if any(isinstance(n, ast.AugAssign) and _name(n.target) == name for n in module.nodes):
         return name
     values = [v for n in found if (v := _counted(n.value, module, around, depth - 1))]
     return values[0] if values else None

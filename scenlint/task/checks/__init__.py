@@ -22,7 +22,7 @@ class Survey:
     checks: list[Check] = field(default_factory=list)
     started: Started = field(default_factory=Started)
     events: list[Event] = field(default_factory=list)
-    programs: list[Check] = field(default_factory=list)  # commands beside the Python code that may check further
+    programs: bool = False  # a script starts a program of which is not known what it checks
 
 
 def survey(task: Task) -> Survey:
@@ -45,10 +45,10 @@ def survey(task: Task) -> Survey:
     if not entries and verifier.graders:
         entries += [Entry("pytest", parse(f), verifier.graders[0]) for f in test_files(verifier)]
     for grader, script in out.started.shells:
-        found = list(shells.checks(grader, script, world))
+        found = list(shells.checks(grader, script, world, out.events))
         if id(grader) not in python:
             out.checks += found
-        out.programs += [c for c in found if not c.existence_only and (id(grader) in python or not c.comparisons)]
+        out.programs |= shells.programs(script, world)
     seen: set[object] = set()
     for entry in entries:
         mark = (entry.module, entry.kind, frozenset(entry.only))

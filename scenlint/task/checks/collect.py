@@ -1,4 +1,4 @@
-"""What a test runner collects from a module: functions, methods of classes, and what it passes over, with the reason."""
+"""What a test runner collects from a module, and what it passes over, with the reason."""
 
 from __future__ import annotations
 
@@ -60,9 +60,7 @@ def passed_over(module: PyModule) -> Iterator[Passed]:
         tests = [f for f in _methods(cls, module) if f.name.startswith("test")]
         if not tests or is_case(cls, module) or _unmarked(cls):
             continue
-        used = any(
-            isinstance(n, ast.Name) and n.id == cls.name and isinstance(n.ctx, ast.Load) for n in ast.walk(module.tree)
-        )
+        used = any(isinstance(n, ast.Name) and n.id == cls.name and isinstance(n.ctx, ast.Load) for n in module.nodes)
         if cls.name.startswith("Test") and _constructor(cls) and not used:
             yield Passed(cls, "pytest collects no class that has a constructor")
         elif not cls.name.startswith("Test") and not used:
@@ -71,7 +69,8 @@ def passed_over(module: PyModule) -> Iterator[Passed]:
 
 def is_fixture(function: Function, module: PyModule) -> bool:
     return any(
-        module.dotted(d.func if isinstance(d, ast.Call) else d) in ("pytest.fixture", "fixture", "pytest_asyncio.fixture")
+        module.dotted(d.func if isinstance(d, ast.Call) else d)
+        in ("pytest.fixture", "fixture", "pytest_asyncio.fixture")
         for d in function.decorator_list
     )
 

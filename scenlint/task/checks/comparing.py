@@ -4,16 +4,24 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from scenlint.source.pyfold import combine
 from scenlint.source.python import PyModule
-from scenlint.source.pyvalue import HOLE, UNKNOWN, Map, PathText, Ref, Seq, Value, combine, constants, plain, unknown
+from scenlint.source.pyvalue import HOLE, UNKNOWN, Map, PathText, Ref, Seq, Value, constants, plain, unknown
 from scenlint.task.checks.facts import Judged, Place, Source
 from scenlint.task.checks.iteration import Iteration
 from scenlint.task.checks.model import Comparison, Key
 from scenlint.task.checks.scope import Env
+
+# Keys and columns by which a record is found; to compare one of them judges nothing else of it.
+IDENTITY = re.compile(
+    r"(?:.*_)?(?:id|uuid|name|title|label|slug|key|path|email|username|login|deleted\w*|type|schema|displayname|subject)",
+    re.IGNORECASE,
+)
 
 
 class Comparing(Iteration):
@@ -79,8 +87,10 @@ class Comparing(Iteration):
         span = env.module.span(node)
         where = other.origin.span if isinstance(other.origin, Place) else None
         presence = self._asks_presence(op, made, options)
-        selects = self.filtering > 0 or made.shape == "selected"
-        keys = [f.name for f in self.facts.of(made.data) if isinstance(f, Key)]
+        keys = [f.name for f in self.facts.of(made.all_data) if isinstance(f, Key)]
+        named = bool(keys) and IDENTITY.fullmatch(keys[-1]) is not None
+        selects = self.filtering > 0 or made.shape == "selected" or (named and _picks(node, env.module))
+        presence |= named and swapped and op in ("in", "not in") and any(isinstance(o, Seq) for o in made.options)
         paths = self.facts.paths(made.all_data)
         sources = tuple(dict.fromkeys(f.kind for f in self.facts.of(made.all_data) if isinstance(f, Source)))
         if other.shape.startswith("approx"):
@@ -110,11 +120,11 @@ class Comparing(Iteration):
     def _asks_presence(op: str, made: Value, options: list[Any]) -> bool:
         if op in ("is", "is not", "==", "!=") and options and all(o is None or o in ("", b"") for o in options):
             return True
-        sized = made.shape in ("size", "count")
+        sized = made.shape in ("size", "count", "extent")
         if made.shape == "listing" and op in ("in", "not in"):
             return True
-        if made.shape == "extent" and options and op in (">", ">=", "!="):
-            return True  # a text of some length, a file of some bytes
+        if made.shape == "extent" and op in (">", ">=") and options:
+            return all(isinstance(o, int) and o <= 100 for o in options)  # a text of some length, a file of some bytes
         if op in ("==", "!=") and made.shape == "presence":
             return True
         if sized and options and all(isinstance(o, int) for o in options):
@@ -132,6 +142,16 @@ class Comparing(Iteration):
                 module = key.origin.module if isinstance(key.origin, Place) else env.module
                 bits |= self.facts.add(Key(option, module.span(place), found, default), produced=True)
         return bits
+
+
+def _picks(node: ast.AST, module: PyModule) -> bool:
+    """Whether a comparison looks for a record: the condition of an `if` in a loop, or the item of `any(…)`."""
+    up = module.parent(node)
+    while isinstance(up, ast.BoolOp | ast.UnaryOp):
+        node, up = up, module.parent(up)
+    if isinstance(up, ast.GeneratorExp | ast.ListComp):
+        return up.elt is node
+    return isinstance(up, ast.If) and up.test is node and any(isinstance(p, ast.For) for p in module.parents(up))
 
 
 def _demanded(node: ast.AST, module: PyModule) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+_JOIN = r"\s*(?:,|and|&|/)\s*"
 _NAMED = re.compile(
-    r"(?:criteri(?:on|a)|requirements?)[ _#:.\-]*(?:no\.? ?)?(\d{1,2}(?:\.\d{1,2})*(?:\s*(?:,|and|&|/)\s*\d{1,2})*|[a-z]\b)|"
+    rf"(?:criteri(?:on|a)|requirements?)[ _#:.\-]*(?:no\.? ?)?(\d{{1,2}}(?:\.\d{{1,2}})*(?:{_JOIN}\d{{1,2}})*|[a-z]\b)|"
     r"(?<![A-Za-z])(?:AC|REQ|SC)[ _#:\-]?(\d{1,2})\b",
     re.IGNORECASE,
 )
@@ -15,5 +16,5 @@ def named(text: str) -> list[str]:
     """The criteria's numbers or letters, in order and once each."""
     out: list[str] = []
     for found in _NAMED.finditer(text):
-        out += re.split(r"\s*(?:,|and|&|/)\s*", found[1] or found[2])
+        out += re.split(_JOIN, found[1] or found[2])
     return list(dict.fromkeys(part for part in out if part))

@@ -1,5 +1,5 @@
 """Evaluates the expressions of a followed verifier: values, and on the way the facts that they rest on."""
-# ruff: noqa: N802, N815 (methods are named after the syntax nodes that they handle)
+# ruff: noqa: N802 (methods are named after the syntax nodes that they handle)
 
 from __future__ import annotations
 
@@ -7,24 +7,8 @@ import ast
 from dataclasses import replace
 from typing import Any
 
-from scenlint.source.pyvalue import (
-    UNKNOWN,
-    Map,
-    Ref,
-    Seq,
-    Value,
-    binary,
-    combine,
-    is_scalar,
-    join,
-    known,
-    plain,
-    subscript,
-    text_of,
-    truth,
-    unary,
-    unknown,
-)
+from scenlint.source.pyfold import binary, combine, subscript, text_of, unary
+from scenlint.source.pyvalue import UNKNOWN, Map, Ref, Seq, Value, is_scalar, join, known, plain, truth, unknown
 from scenlint.task.checks.comparing import Comparing
 from scenlint.task.checks.facts import Place
 from scenlint.task.checks.follower import DEEPEST, STEPS, ExhaustedError
@@ -244,14 +228,14 @@ class Expressions(Comparing):
     def _environment(self, value: Value, key: Value, node: ast.AST, env: Env) -> Value | None:
         for option in value.options:
             if isinstance(option, Ref) and option.name == "os.environ":
-                return self.variable(key, None, node, env)
+                return self.variable(key, None)
             if isinstance(option, Ref) and option.name == "sys.argv":
                 indices = [k for k in key.options if isinstance(k, int) and k > 0]
                 if indices and indices[0] <= len(self.setup.arguments):
                     return self.setup.arguments[indices[0] - 1]
         return None
 
-    def variable(self, key: Value, default: Value | None, node: ast.AST, env: Env) -> Value:
+    def variable(self, key: Value, default: Value | None) -> Value:
         """An environment variable: what is known of it, or its default, or anything."""
         found = [self.setup.environment[k] for k in key.options if isinstance(k, str) and k in self.setup.environment]
         if found:

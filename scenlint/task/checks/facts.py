@@ -1,4 +1,4 @@
-"""What is found out while a verifier is followed: facts by number, so that a value carries those behind it as a bit mask."""
+"""What is found out while a verifier is followed: facts by number, so that a value carries them as a bit mask."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scenlint.task.checks.model import Access, Comparison, Key, Name
 
 @dataclass(frozen=True)
 class Source:
-    """Where data come from other than a file: "command", "http", "database", "import", "stdin", "solution", "environment"."""
+    """Where data come from other than a file: command, http, database, import, stdin, solution, context."""
 
     kind: str
     text: str
@@ -89,16 +89,19 @@ class Output:
 class Event:
     """Something that rules ask about and that is no fact of a check.
 
-    "loads": the submission enters the verifier's process. "starts": it is started as a process (`note` says how it is kept
-    apart, "" for not at all). "swallows": a handler that turns a failure into none (`note`: "silence" or "success").
+    "loads": the submission enters the verifier's process.
+    "starts": it is started as a process (`note` says how it is kept apart, "" for not at all).
+    "swallows": a handler catches failures that tell of the work (`note`: "assert", "data" or both).
+    "idle": a script that compares, and whose end does not depend on what comes out.
     "endpoint": where a request or a `docker exec` goes (`note`: the URLs, or `container NAME`, a line each).
-    "relative": a path that starts from whatever the working directory is (`note`). "moved": one that starts from a folder
-    that was changed to (`note`: the path as written, and as it then is, a line each).
+    "relative": a path that starts from whatever the working directory is (`note`).
+    "moved": a path that starts from a folder that was changed to (`note`: as written, and as it then is, a line each).
     """
 
     kind: str
-    place: Place
+    span: Span
     note: str = ""
+    place: Place | None = None  # the node behind it, in Python
 
 
 class Facts:
@@ -128,11 +131,10 @@ class Facts:
                 self.accesses |= bit
             elif isinstance(fact, Comparison):
                 self.comparisons |= bit
-                if fact.produced and not fact.selects:
-                    if fact.presence:
-                        self.presence |= bit
-                    else:
-                        self.content |= bit
+                if fact.produced and (fact.presence or fact.selects):
+                    self.presence |= bit
+                elif fact.produced:
+                    self.content |= bit
             elif isinstance(fact, Asked):
                 self.presence |= bit
             elif isinstance(fact, Judged):

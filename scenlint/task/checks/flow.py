@@ -158,9 +158,8 @@ class Flow(Statements):
                 isinstance(t, ast.Name) and t.id == name for t in statement.targets
             ):
                 return self.eval(statement.value, cls.env)
-            if isinstance(statement, ast.AnnAssign) and statement.value and isinstance(statement.target, ast.Name):
-                if statement.target.id == name:
-                    return self.eval(statement.value, cls.env)
+            if isinstance(statement, ast.AnnAssign) and statement.value and ast.unparse(statement.target) == name:
+                return self.eval(statement.value, cls.env)
         for base in cls.node.bases:
             for option in self.eval(base, cls.env).options:
                 if isinstance(option, Class) and option is not cls:
@@ -181,7 +180,7 @@ class Flow(Statements):
             elif isinstance(option, Module):
                 out.append(option.env.get(name) or UNKNOWN)
             elif isinstance(option, Ref):
-                out.append(library.constant(self, f"{option.name}.{name}"))
+                out.append(library.constant(f"{option.name}.{name}"))
             else:
                 out.append(library.field(self, replace(value, options=(option,), open=False), name, node, env))
         if value.open or not out:

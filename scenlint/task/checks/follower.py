@@ -75,7 +75,7 @@ class Follower:
         self.failures.append(Failure(self.place(node, env), kind, exception, why, value.all_data, value, self.stack()))
 
     def note(self, kind: str, node: ast.AST, env: Env, note: str = "") -> None:
-        event = Event(kind, self.place(node, env), note)
+        event = Event(kind, env.module.span(node), note, self.place(node, env))
         if event not in self.events:
             self.events.append(event)
 

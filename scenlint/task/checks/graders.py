@@ -55,12 +55,12 @@ def _compare(check: Check, config: dict[Any, Any], prefix: str = "") -> None:
 
 def _files(check: Check, config: dict[Any, Any]) -> bool:
     found = False
-    for name in ("must_exist", "must_not_exist", "path", "file"):
+    for name in ("must_exist", "path", "file"):
         entry = config.get(name)
         for path in entry if isinstance(entry, list) else [entry]:
             if isinstance(path, str):
                 found |= name == "must_exist"
-                check.accesses.append(Access(path, How.EXISTS if name.startswith("must") else How.READ, check.span))
+                check.accesses.append(Access(path, How.EXISTS if name == "must_exist" else How.READ, check.span))
     for entry in config.get("content_patterns") or ():
         if isinstance(entry, dict) and isinstance(entry.get("path"), str):
             check.accesses.append(Access(entry["path"], How.READ, check.span))

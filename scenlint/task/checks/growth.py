@@ -1,4 +1,4 @@
-"""How often a list grows, or a counter is raised, on each way through a program: whether a total counts checks that ran."""
+"""How often a list grows, or a counter is raised, on each way through a program."""
 
 from __future__ import annotations
 
@@ -35,9 +35,7 @@ class Growth:
     @cached_property
     def growers(self) -> dict[str, Function]:
         """The functions and methods that make it grow, by name, also through others."""
-        functions = {
-            n.name: n for n in ast.walk(self.module.tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
-        }
+        functions = {n.name: n for n in self.module.nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)}
         found = {n: f for n, f in functions.items() if any(self._grows(x) for x in ast.walk(f))}
         for _ in range(6):
             more = {
@@ -53,7 +51,18 @@ class Growth:
     def _grows(self, node: ast.AST) -> bool:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _GROWS:
             return _last(node.func.value) == self.name
+        if isinstance(node, ast.Assign) and self._is_dict:
+            return any(isinstance(t, ast.Subscript) and _last(t.value) == self.name for t in node.targets)
         return isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and _last(node.target) == self.name
+
+    @cached_property
+    def _is_dict(self) -> bool:
+        return any(
+            isinstance(n, ast.Assign)
+            and isinstance(n.value, ast.Dict)
+            and any(_last(t) == self.name for t in n.targets)
+            for n in ast.walk(self.module.tree)
+        )
 
     def before(self, node: ast.AST) -> frozenset[int]:
         """The growth on each way that leads to a statement of some function or of the module's top level."""
@@ -133,7 +142,9 @@ class Growth:
             # Every round alike: the number of rounds is whatever is looped over. Unlike: some rounds do not count.
             return Ways(frozenset([0]) if len(ends) <= 1 else frozenset([0, 1]), inner.returns)
         if isinstance(node, ast.With | ast.AsyncWith):
-            return self.block(node.body)
+            ways = self.block(node.body)
+            quiet = any("suppress" in ast.unparse(i.context_expr) for i in node.items)
+            return Ways(ways.falls | {0}, ways.returns, ways.rounds) if quiet else ways
         if isinstance(node, ast.Match):
             parts = [self.block(c.body) for c in node.cases]
             falls = frozenset().union(*(p.falls for p in parts))

@@ -11,9 +11,12 @@ from scenlint.task.checks.facts import Event
 
 _BROAD = frozenset(["", "Exception", "BaseException", "AssertionError"])
 # Errors that say that the agent's work can't be read; a timeout, say, may be what a right program runs into.
-_READING = _BROAD | frozenset(
-    ["ValueError", "JSONDecodeError", "KeyError", "TypeError", "IndexError", "LookupError", "OSError", "IOError", "FileNotFoundError", "AttributeError", "UnicodeDecodeError", "UnicodeError", "YAMLError", "ParseError", "Error", "TOMLDecodeError", "ImportError", "ModuleNotFoundError", "SyntaxError", "SolutionError", "NotADirectoryError", "IsADirectoryError", "PermissionError", "EOFError", "ArithmeticError", "ZeroDivisionError"]
-)
+_READING = _BROAD | frozenset([
+    "ValueError", "JSONDecodeError", "KeyError", "TypeError", "IndexError", "LookupError", "OSError", "IOError",
+    "FileNotFoundError", "AttributeError", "UnicodeDecodeError", "UnicodeError", "YAMLError", "ParseError", "Error",
+    "TOMLDecodeError", "ImportError", "ModuleNotFoundError", "SyntaxError", "SolutionError", "NotADirectoryError",
+    "IsADirectoryError", "PermissionError", "EOFError", "ArithmeticError", "ZeroDivisionError",
+])  # fmt: skip
 _QUIET = (
     "print",
     "warn",
@@ -29,7 +32,8 @@ _QUIET = (
     "flush",
 )
 _WORDS = frozenset(["pass", "passed", "ok", "success", "correct", "valid"])
-_MARKS = frozenset(["errors", "failures", "failed", "problems", "missing", "issues", "mismatches", "bad", "wrong", "violations", "errs", "fails"])
+_MARKS = frozenset(["errors", "failures", "failed", "problems", "missing", "issues", "mismatches", "bad", "wrong",
+                    "violations", "errs", "fails"])  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -44,8 +48,8 @@ class Swallow:
 def swallows(events: list[Event]) -> Iterator[Swallow]:
     """The handlers among some events that end in silence or in the right result."""
     for event in events:
-        handler = event.place.node
-        if event.kind != "swallows" or not isinstance(handler, ast.ExceptHandler):
+        handler = event.place.node if event.place is not None and event.kind == "swallows" else None
+        if event.place is None or not isinstance(handler, ast.ExceptHandler):
             continue
         module = event.place.module
         kinds = {module.dotted(k).split(".")[-1] for k in _types(handler)}
@@ -54,7 +58,7 @@ def swallows(events: list[Event]) -> Iterator[Swallow]:
             continue
         if (end := _success(handler, module)) is not None:
             if not _expects_error(handler, module):
-                yield Swallow(module, end, f"what can't be read or fails here is taken for right (`{_short(end)}`)")
+                yield Swallow(module, end, f"what can't be read or fails here is taken for right (`{short(end)}`)")
         elif kinds & _BROAD and _silent(handler):
             if "assert" in event.note and not _retried(statement, module):
                 yield Swallow(module, handler, "an assertion that fails here is swallowed")
@@ -69,10 +73,11 @@ def _types(handler: ast.ExceptHandler) -> list[ast.expr | None]:
 
 
 def _silent(handler: ast.ExceptHandler) -> bool:
-    return all(_is_quiet(s) for s in handler.body)
+    return all(is_quiet(s) for s in handler.body)
 
 
-def _is_quiet(statement: ast.stmt) -> bool:
+def is_quiet(statement: ast.stmt) -> bool:
+    """Whether a statement does no more than say or wait."""
     if isinstance(statement, ast.Pass | ast.Continue):
         return True
     if not isinstance(statement, ast.Expr):
@@ -89,15 +94,15 @@ def _is_quiet(statement: ast.stmt) -> bool:
 def _success(handler: ast.ExceptHandler, module: PyModule) -> ast.stmt | None:
     """The statement by which a handler says that all is well, where nothing else in it says otherwise."""
     *before, last = handler.body
-    if not all(_is_quiet(s) for s in before):
+    if not all(is_quiet(s) for s in before):
         return None
     function = module.function_of(handler)
     if isinstance(last, ast.Return):
-        exits = function is not None and function.name in _exit_functions(module)
-        return last if _is_right(last.value, exits) else None
+        exits = function is not None and function.name in exit_functions(module)
+        return last if is_right(last.value, exits) else None
     if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
         name = module.dotted(last.value.func)
-        if name in ("sys.exit", "exit", "quit", "os._exit") and _is_right(
+        if name in ("sys.exit", "exit", "quit", "os._exit") and is_right(
             (last.value.args or [ast.Constant(0)])[0], True
         ):
             return last
@@ -111,7 +116,7 @@ def _success(handler: ast.ExceptHandler, module: PyModule) -> ast.stmt | None:
         if _is_true(last.value):
             return last if any(w in t.split("_") for t in targets for w in _WORDS) else None
         scored = any(t in ("score", "reward", "verdict") for t in targets)
-        return last if scored and _is_right(last.value, False) else None
+        return last if scored and is_right(last.value, False) else None
     if isinstance(last, ast.AugAssign) and isinstance(last.op, ast.Add):
         return (
             last
@@ -121,7 +126,7 @@ def _success(handler: ast.ExceptHandler, module: PyModule) -> ast.stmt | None:
     return None
 
 
-def _is_right(value: ast.expr | None, exits: bool) -> bool:
+def is_right(value: ast.expr | None, exits: bool) -> bool:
     """Whether a returned value means success: 0 for an exit status, a full score or True elsewhere."""
     if exits:
         return value is None or (
@@ -137,7 +142,7 @@ def _is_right(value: ast.expr | None, exits: bool) -> bool:
         return _is_true(value.elts[0])
     if isinstance(value, ast.Dict):
         given = {k.value: v for k, v in zip(value.keys, value.values, strict=True) if isinstance(k, ast.Constant)}
-        return any(k in given and _is_right(given[k], False) for k in ("passed", "score", "reward"))
+        return any(k in given and is_right(given[k], False) for k in ("passed", "score", "reward"))
     return False
 
 
@@ -145,7 +150,7 @@ def _is_true(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is True
 
 
-def _exit_functions(module: PyModule) -> set[str]:
+def exit_functions(module: PyModule) -> set[str]:
     """Functions whose result is the process's exit status."""
     out = set()
     for call in (*module.calls("sys.exit", "exit", "quit", "SystemExit"),):
@@ -158,12 +163,12 @@ def _expects_error(handler: ast.ExceptHandler, module: PyModule) -> bool:
     """Whether the error is what is hoped for: every other way through the function ends in failure."""
     function = module.function_of(handler)
     inside = {id(n) for n in ast.walk(handler)}
-    exits = function is not None and function.name in _exit_functions(module)
+    exits = function is not None and function.name in exit_functions(module)
     if function is None:
         body = module.parent(handler)
         return isinstance(body, ast.Try) and any(isinstance(n, ast.Raise) for s in body.body for n in ast.walk(s))
-    others = [n for n in _own(function) if isinstance(n, ast.Return) and id(n) not in inside]
-    hopeful = [r for r in others if not _is_wrong(r.value, exits)]
+    others = [n for n in own_nodes(function) if isinstance(n, ast.Return) and id(n) not in inside]
+    hopeful = [r for r in others if not is_wrong(r.value, exits)]
     if isinstance(handler.body[-1], ast.Return):
         return not hopeful
     statement = module.parent(handler)
@@ -186,7 +191,8 @@ def _ends_badly(body: list[ast.stmt], module: PyModule) -> bool:
     )
 
 
-def _is_wrong(value: ast.expr | None, exits: bool) -> bool:
+def is_wrong(value: ast.expr | None, exits: bool) -> bool:
+    """Whether a returned value means failure."""
     if isinstance(value, ast.Tuple) and value.elts:
         value = value.elts[0]
     if isinstance(value, ast.Constant):
@@ -194,7 +200,7 @@ def _is_wrong(value: ast.expr | None, exits: bool) -> bool:
     return value is None
 
 
-def _own(function: Function) -> Iterator[ast.AST]:
+def own_nodes(function: Function) -> Iterator[ast.AST]:
     """The nodes of a function without those of functions inside it."""
     rest: list[ast.AST] = list(function.body)
     while rest:
@@ -219,21 +225,19 @@ def _defaults_right(statement: ast.Try, module: PyModule) -> bool:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is False:
             taken_back |= {t.id for t in node.targets if isinstance(t, ast.Name)}
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append":
-            if isinstance(node.func.value, ast.Name) and node.func.value.id.strip("_").lower() in _MARKS:
-                taken_back.add(node.func.value.id)
-    if not taken_back:
-        return False
+            owner = node.func.value
+            taken_back |= {owner.id} if isinstance(owner, ast.Name) and owner.id.strip("_").lower() in _MARKS else set()
     up = module.parent(statement)
-    block = next((b for f in ("body", "orelse", "finalbody") if statement in (b := getattr(up, f, []))), [])
-    for earlier in block[: block.index(statement)] if block else []:
-        if isinstance(earlier, ast.Assign) and any(
-            isinstance(t, ast.Name) and t.id in taken_back for t in earlier.targets
-        ):
-            if _is_true(earlier.value) or (isinstance(earlier.value, ast.List) and not earlier.value.elts):
-                return True
-    return False
+    blocks = [getattr(up, name, []) for name in ("body", "orelse", "finalbody")]
+    block = next((b for b in blocks if statement in b), [statement])
+    return any(
+        isinstance(earlier, ast.Assign)
+        and any(isinstance(t, ast.Name) and t.id in taken_back for t in earlier.targets)
+        and (_is_true(earlier.value) or (isinstance(earlier.value, ast.List) and not earlier.value.elts))
+        for earlier in block[: block.index(statement)]
+    )
 
 
-def _short(node: ast.AST) -> str:
+def short(node: ast.AST) -> str:
     text = " ".join(ast.unparse(node).split())
     return text if len(text) <= 50 else text[:47] + "…"

@@ -1,5 +1,5 @@
 """Loops and bindings of a followed verifier: what an iterable holds, what a target is bound to, comprehensions."""
-# ruff: noqa: N802, N815 (methods are named after the syntax nodes that they handle)
+# ruff: noqa: N802 (methods are named after the syntax nodes that they handle)
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Iteration(Follower):
                     if isinstance(target, ast.Starred):
                         columns[n] += [known(Seq("list", option.items[n:]))]
                     elif n < len(option.items):
-                        columns[n].append(option.items[n] if not starred else option.items[n])
+                        columns[n].append(option.items[n])
             else:
                 clear = False
         rest = unknown(value, shape=value.shape if value.shape in ("json", "text", "rows", "opaque", "agent") else "")

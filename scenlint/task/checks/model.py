@@ -32,9 +32,10 @@ class How(StrEnum):
 
 @dataclass(frozen=True)
 class Access:
-    """A path that a check touches, resolved as far as names, joins and loops go; `*` stands for an unknown part.
+    """A path that a check touches, as far as names, joins and loops resolve it; `*` is an unknown part.
 
-    The verifier's own files, temporary files and the verdict are left out. A relative path is as the verifier writes it.
+    The verifier's own files, temporary files and the verdict are left out. Relative paths stay as they are written,
+    behind a `cd` joined to the folder that was changed to.
     """
 
     path: str
@@ -63,7 +64,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One comparison that decides the check: operator as written, the constant side (if one is), and the span of it all.
+    """One comparison that decides the check: operator as written, the constant side if one is, the span of it all.
 
     `produced` tells whether the other side comes from what the agent made (a read file, a command's output, a reply).
     """

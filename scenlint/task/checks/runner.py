@@ -1,4 +1,4 @@
-"""Which of a verifier's files are run, and how: by pytest, as a script, as a judge; read from what the harness starts."""
+"""Which of a verifier's files are run, and how, read from what the harness starts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from scenlint.source import shell
+from scenlint.source.pyfold import normal
 from scenlint.source.python import PyModule, parse
-from scenlint.source.pyvalue import normal
 from scenlint.source.shell import Command
 from scenlint.source.text import Fragment
 from scenlint.task.model import Contract

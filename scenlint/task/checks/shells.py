@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scenlint.source import shell
-from scenlint.source.pyvalue import normal
+from scenlint.source.pyfold import normal
 from scenlint.source.shell import Command, Word
 from scenlint.source.text import Fragment
 from scenlint.task.checks.criteria import named
+from scenlint.task.checks.facts import Event
 from scenlint.task.checks.model import Access, Check, Comparison, Dialect, How
 from scenlint.task.checks.runner import RUNNERS
 
@@ -28,88 +31,30 @@ _SEARCH = frozenset(["grep", "egrep", "fgrep", "rg"])
 _DIFFERENCE = frozenset(["diff", "cmp", "comm"])
 _OTHER = frozenset(["sha256sum", "sha1sum", "md5sum", "jq", "xmllint", "yq", "sqlite3", "psql", "awk"])
 # What prepares, reports or records; its status decides nothing.
-_SILENT = frozenset(
-    [
-        "echo",
-        "printf",
-        "set",
-        "export",
-        "cd",
-        "mkdir",
-        "rm",
-        "cp",
-        "mv",
-        "cat",
-        "chmod",
-        "chown",
-        "exit",
-        "return",
-        "true",
-        "false",
-        ":",
-        "source",
-        ".",
-        "trap",
-        "sleep",
-        "shift",
-        "local",
-        "declare",
-        "read",
-        "wait",
-        "kill",
-        "touch",
-        "unset",
-        "tee",
-        "head",
-        "tail",
-        "cut",
-        "sort",
-        "wc",
-        "tr",
-        "sed",
-        "ls",
-        "pwd",
-        "date",
-        "apt-get",
-        "apt",
-        "pip",
-        "pip3",
-        "uv",
-        "uvx",
-        "curl",
-        "wget",
-        "command",
-        "which",
-        "type",
-        "eval",
-        "let",
-        "readonly",
-        "exec",
-        "stat",
-        "id",
-        "su",
-        "ln",
-        "pushd",
-        "popd",
-        "ulimit",
-        "umask",
-        "tar",
-        "unzip",
-        "docker",
-    ]
-)
+_SILENT = frozenset([
+    "echo", "printf", "set", "export", "cd", "mkdir", "rm", "cp", "mv", "cat", "chmod", "chown", "exit", "return",
+    "true", "false", ":", "source", ".", "trap", "sleep", "shift", "local", "declare", "read", "wait", "kill",
+    "touch", "unset", "tee", "head", "tail", "cut", "sort", "wc", "tr", "sed", "ls", "pwd", "date", "apt-get",
+    "apt", "apk", "yum", "dnf", "pip", "pip3", "uv", "uvx", "curl", "wget", "command", "which", "type", "eval",
+    "let", "readonly", "exec", "stat", "id", "su", "ln", "pushd", "popd", "ulimit", "umask", "tar", "unzip",
+    "docker", "git", "mktemp", "dirname", "basename", "realpath", "seq", "xargs", "nproc",
+])  # fmt: skip
 
 
-def checks(grader: Grader, script: Fragment, setup: Setup) -> Iterator[Check]:
+def checks(grader: Grader, script: Fragment, setup: Setup, events: list[Event]) -> Iterator[Check]:
     """The commands of a shell script whose outcome decides, one check each."""
     parsed = shell.parse(script)
+    cwd = ""
     for command in parsed.commands:
+        if command.program == "cd" and command.arguments:
+            cwd = posixpath.join(cwd, command.arguments[-1].pattern)
         if not command.words or (command.in_substitution and command.program not in _SEARCH):
             continue
         found = _check(command, setup)
         if found is None:
             continue
         accesses, comparisons, presence = found
+        accesses = [_moved(a, cwd, script, events) for a in accesses]
         yield Check(
             id=" ".join(command.span.text.split())[:80],
             label=_comment(script, command) or " ".join(command.span.text.split())[:80],
@@ -124,15 +69,55 @@ def checks(grader: Grader, script: Fragment, setup: Setup) -> Iterator[Check]:
         )
 
 
+def programs(script: Fragment, setup: Setup) -> bool:
+    """Whether a script starts a program of which is not known what it checks."""
+    known = (*_TESTS, *_SEARCH, *_DIFFERENCE, *_SILENT)
+    return any(
+        c.program is None or (c.program not in known and c.tool not in RUNNERS and not _own_code(c, setup))
+        for c in shell.parse(script).commands
+        if c.words
+    )
+
+
+def _own_code(command: Command, setup: Setup) -> bool:
+    """Whether a command runs code of the verifier's own, which is followed by itself."""
+    script = command.script_word
+    if script is not None:
+        return setup.own(_path(script)) or setup.own("/" + _path(script).lstrip("*/"))
+    return bool(shell.language_of(command.program))
+
+
+def decides(command: Command) -> bool:
+    """Whether a command's exit status has a say: it is tested, asked for later, or ends the script."""
+    if command.in_condition or command.followed_by or command.script.option("errexit", command):
+        return True
+    if any(command is c for c in shell.last_status(command.script.root)):
+        return True
+    return any(
+        "?" in word.variables and command in command.script.status_of(other)
+        for other in command.script.commands
+        for word in (*other.argv, *(a.value for a in other.assignments if a.value is not None))
+    )
+
+
+def _moved(access: Access, cwd: str, script: Fragment, events: list[Event]) -> Access:
+    """An access behind a `cd`: its path starts from the folder that was changed to."""
+    if not cwd or access.path.startswith(("/", "*", "~")):
+        return access
+    path = normal(posixpath.join(cwd, access.path))
+    events.append(Event("moved", access.span, f"{access.path}\n{path}"))
+    return replace(access, path=path)
+
+
 def _check(command: Command, setup: Setup) -> tuple[list[Access], list[Comparison], bool] | None:
     program = command.program
     if program in _TESTS:
         return _test(command, setup)
     if program is None or program in _SILENT or command.tool in RUNNERS:
         return None
+    if _own_code(command, setup):
+        return None
     script = command.script_word
-    if shell.language_of(program) and (script is None or setup.own(_path(script))):
-        return None  # the verifier's own code is followed by itself
     paths = [w for w in command.arguments if not w.is_option and _is_path(w)]
     if program in _SEARCH:
         operands = [w for w in command.arguments if not w.is_option]
@@ -149,9 +134,7 @@ def _check(command: Command, setup: Setup) -> tuple[list[Access], list[Compariso
         return [Access(_path(w), How.READ, w.span) for w in files], [constant], False
     if program in _DIFFERENCE or program in _OTHER:
         return [Access(_path(w), How.READ, w.span) for w in paths if not _ignored(w, setup)], [], False
-    if not (
-        command.in_condition or command.followed_by or command.script.option("errexit", command) or _is_last(command)
-    ):
+    if not decides(command):
         return None
     accesses = [
         Access(_path(w), How.RUN if w is script else How.READ, w.span)
@@ -186,7 +169,7 @@ def _test(command: Command, setup: Setup) -> tuple[list[Access], list[Comparison
                     command.span,
                     constant.span,
                     paths=tuple(sources),
-                )  # fmt: skip
+                )
             )
             accesses += [Access(p, How.READ, command.span) for p in sources]
     if not accesses and not comparisons:
@@ -225,11 +208,6 @@ def _is_path(word: Word) -> bool:
 def _ignored(word: Word, setup: Setup) -> bool:
     path = _path(word)
     return setup.own(path) or setup.hidden(path) or path.strip("*/") == ""
-
-
-def _is_last(command: Command) -> bool:
-    root = command.script.root
-    return any(command is c for c in shell.last_status(root))
 
 
 def _comment(script: Fragment, command: Command) -> str:

@@ -7,7 +7,8 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scenlint.source.pyvalue import UNKNOWN, PathText, Seq, Value, binary, is_scalar, known, truth
+from scenlint.source.pyfold import binary
+from scenlint.source.pyvalue import UNKNOWN, PathText, Seq, Value, is_scalar, known, truth
 from scenlint.task.checks.facts import Output
 from scenlint.task.checks.guarded import Guarded
 from scenlint.task.checks.iteration import maybe

@@ -7,19 +7,18 @@ from collections.abc import Iterator
 
 from scenlint.source.python import PyModule
 from scenlint.source.pyvalue import UNKNOWN, Seq, Value, join, known
-from scenlint.task.checks import files
 from scenlint.task.checks.collect import Item, collected
-from scenlint.task.checks.facts import Event, Facts, Failure
+from scenlint.task.checks.facts import Event, Failure
 from scenlint.task.checks.flow import Flow
-from scenlint.task.checks.model import Access, Check, Comparison, Dialect, Key, Name
+from scenlint.task.checks.library import files
+from scenlint.task.checks.model import Check, Dialect
 from scenlint.task.checks.program import Setup
 from scenlint.task.checks.runner import Entry
 from scenlint.task.checks.scope import Class, Env, Func, Instance
+from scenlint.task.checks.sinks import existence_only, fill
 
 _TEMPORARY = ("tmp_path", "tmpdir", "tmp_path_factory")
 _ROWS = 12  # parameter sets of one test that are told apart
-# Exceptions of operations that say no more than that a file, module or parsable text is there.
-NEUTRAL = frozenset(["OSError", "ImportError", "ValueError", "csvError", "YAMLError", "AttributeError"])
 
 
 def checks(entry: Entry, setup: Setup) -> tuple[list[Check], list[Event]]:
@@ -161,37 +160,3 @@ def check_of(flow: Flow, item: Item, module: PyModule, at_import: list[Failure],
 def uses(function: ast.AST, module: PyModule) -> bool:
     """Whether a function does anything at all besides its docstring."""
     return any(isinstance(n, ast.Call | ast.Assert | ast.Raise | ast.Subscript) for n in ast.walk(function))
-
-
-def fill(check: Check, facts: Facts, mask: int) -> None:
-    """Hand the facts of a mask to a check."""
-    from scenlint.task.checks.criteria import named
-
-    for fact in facts.of(facts.whole(mask)):
-        if isinstance(fact, Access):
-            check.accesses.append(fact)
-        elif isinstance(fact, Key):
-            check.keys.append(fact)
-        elif isinstance(fact, Name):
-            check.names.append(fact)
-        elif isinstance(fact, Comparison):
-            check.comparisons.append(fact)
-    check.criteria = named(f"{check.id}\n{check.label}")
-
-
-def existence_only(facts: Facts, failures: list[Failure]) -> bool:
-    """Whether all that can fail asks no more than whether something is there."""
-    seen = False
-    for failure in failures:
-        mask = failure.why | (failure.value.all_why if failure.value else 0)
-        if mask & facts.content:
-            return False
-        if failure.kind == "implicit":
-            if failure.exception not in NEUTRAL:
-                return False
-            seen |= bool(failure.data & facts.produced)
-        elif not mask & facts.presence:
-            return False
-        else:
-            seen = True
-    return seen

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from scenlint.source.pyvalue import PathText, known
-from scenlint.task.checks.files import WORKSPACE
+from scenlint.task.checks.library.files import WORKSPACE
 from scenlint.task.checks.program import LIBRARIES, Setup, modules
 from scenlint.task.checks.runner import home
 from scenlint.task.model import Contract, Isolation

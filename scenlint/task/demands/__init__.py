@@ -4,10 +4,10 @@ The rules about unstated and contradicted demands read these; what the agent can
 """
 
 from scenlint.task.demands.base import Demand
-from scenlint.task.demands.keys import keys
-from scenlint.task.demands.names import names
-from scenlint.task.demands.paths import paths
-from scenlint.task.demands.thresholds import thresholds
-from scenlint.task.demands.wordings import wordings
+from scenlint.task.demands.bounds import thresholds
+from scenlint.task.demands.code import names
+from scenlint.task.demands.fields import keys
+from scenlint.task.demands.files import paths
+from scenlint.task.demands.texts import wordings
 
 __all__ = ["Demand", "keys", "names", "paths", "thresholds", "wordings"]

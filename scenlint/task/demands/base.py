@@ -15,13 +15,25 @@ from scenlint.task.model import Task
 from scenlint.task.visible import Visible
 
 _SUBSTANCE = 20  # letters of code without which a reference solution shows nothing
-_CREATES = (
+# What makes a file, a definition or a key of the given name; written for shell, Python and their like.
+_FILE = (
     r"(?:>>?|\btee(?:\s+-\w+)*|\btouch(?:\s+-\w+)*|(?<!\S)-o|--out\w*[= ]|\b(?:cp|mv|install|ln|mkdir)\b[^\n|;&]*?)"
-    r"\s*[\"']?[\w./${{}}~-]*{name}(?![\w.])"
+    r"\s*[\"']?[\w./${{}}~-]*{name}(?![\w./-])"
     r"|{name}[\"']?\)?\s*,\s*(?:mode\s*=\s*)?[\"'][wax]"
     r"|{name}[^\n]*\.write_(?:text|bytes)\("
     r"|\b(?:to_\w+|savefig|save\w*|dump|imwrite|write\w*)\([^\n]*{name}"
 )
+_KEPT = r"\b(\w+)\s*=\s*[^\n=]*{name}[\"']?\)?\s*$"  # a variable that holds the path
+_INTO = (
+    r"(?:>>?|\btee(?:\s+-\w+)*|(?<!\S)-o|--out\w*[= ])\s*[\"']?\$\{{?{name}\b|\bopen\(\s*{name}\s*,\s*(?:mode\s*=\s*)?[\"'][wax]"
+    r"|\b{name}\.(?:write_(?:text|bytes)|open\(\s*[\"'][wax]|touch|mkdir)|\b(?:to_\w+|save\w*|dump|imwrite|write\w*)\([^\n]*\b{name}\b"
+)
+_DEFINITION = r"\b(?:def|class|function|func|fn|const|let|var|type|struct|interface|enum)\s+\W*{name}\b|^\s*{name}\s*[:=]"
+_KEY = (
+    r"[\"']{name}[\"']\s*\]?\s*(?::|=(?!=)|=>)|(?<![\w.]){name}\s*[:=](?!=)"
+    r"|(?:create_sheet|add_worksheet|sheet_name|title)\W{{1,6}}{name}\b|\bAS\s+\W?{name}\b|CREATE TABLE\b[^;]*\b{name}\b"
+)
+_CLONE = re.compile(r"git clone\b[^\n;&|]*?(?:[/:]([\w.-]+?)(?:\.git)?)?(?:\s+([\w./~-]+))?\s*(?:$|[;&|\n`\"'])", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -32,6 +44,7 @@ class Demand:
     span: Span
     visible: Visible
     kind: str = ""
+    also: tuple[str, ...] = ()  # others like it that the same place of the code demands
 
     @property
     def confidence(self) -> Confidence:
@@ -57,7 +70,7 @@ class Ground:
                 yield check, self.visible(check.span)
 
     def visible(self, span: Span) -> Visible:
-        """What the agent could read when the verifier's code at a place was run: the briefs of later steps it could not."""
+        """What the agent could read when the verifier's code at a place was run: not the briefs of later steps."""
         step = None
         if len(self.task.briefs) > 1:
             parts = span.source.path.parts
@@ -77,18 +90,37 @@ class Ground:
         return text if len(re.findall(r"\w", code)) > _SUBSTANCE else None
 
     def solved(self, text: str, *, word: bool = False) -> bool:
-        """Whether the reference solution holds a text: the agent has to make it, it is not there by itself."""
-        if self.solution is None:
-            return False
-        if not word:
-            return text in self.solution
-        return re.search(rf"(?<![\w]){re.escape(text)}(?![\w])", self.solution) is not None
+        """Whether the reference solution holds a text: then it is the agent's to make, not there by itself."""
+        if not word or self.solution is None:
+            return self.solution is not None and text in self.solution
+        return re.search(rf"(?<!\w){re.escape(text)}(?!\w)", self.solution) is not None
 
     def creates(self, name: str) -> bool:
         """Whether the reference solution makes a file or folder of this name."""
+        if self.solution is None or self._does(_FILE, name):
+            return self.solution is not None
+        kept = re.finditer(_KEPT.format(name=re.escape(name)), self.solution, re.MULTILINE)
+        return any(self._does(_INTO, match[1]) for match in kept)
+
+    def defines(self, name: str) -> bool:
+        """Whether the reference solution defines a function, class or variable of this name."""
+        return self._does(_DEFINITION, name)
+
+    def writes(self, key: str) -> bool:
+        """Whether the reference solution puts a value under this key, column, sheet or table."""
+        return self._does(_KEY, key)
+
+    def _does(self, what: str, name: str) -> bool:
         if self.solution is None:
             return False
-        return re.search(_CREATES.format(name=re.escape(name)), self.solution) is not None
+        return re.search(what.format(name=re.escape(name)), self.solution, re.MULTILINE) is not None
+
+    @cached_property
+    def cloned(self) -> frozenset[str]:
+        """Folders that a `git clone` of the brief or the solution fills: what lies in them is nobody's invention."""
+        texts = [*(b.prose.text for b in self.task.briefs), self.solution or ""]
+        found = (name for text in texts for match in _CLONE.finditer(text) for name in match.groups() if name)
+        return frozenset(name.rstrip("/").rpartition("/")[2] for name in found)
 
     def made(self, paths: Iterable[str], visible: Visible) -> list[str]:
         """Those of some paths that do not exist before the agent starts."""

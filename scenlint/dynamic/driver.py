@@ -1,0 +1,100 @@
+"""Runs the trials that are wanted, many at once, each into the ledger as it goes."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from scenlint.dynamic.gate import Job, Shown, needs_engine
+from scenlint.harness import local, trial
+from scenlint.harness.engine import Options, connect
+from scenlint.harness.environment import Fault
+from scenlint.harness.executor import run_all
+from scenlint.harness.ledger import Ledger, LedgerError, Wanted
+from scenlint.harness.reap import Reaped, reap
+from scenlint.task.record import Phase, TrialRecord
+
+
+class Watcher(Protocol):
+    """Is told how the run goes; called from several threads."""
+
+    def planned(self, jobs: Sequence[Job], reused: int) -> None: ...
+    def began(self, job: Job, trial: str) -> None: ...
+    def phase(self, job: Job, trial: str, phase: Phase) -> None: ...
+    def ended(self, job: Job, record: TrialRecord) -> None: ...
+    def note(self, text: str) -> None: ...
+
+
+@dataclass
+class Driver:
+    """One run: its options, its ledger, who watches, and the wish to stop."""
+
+    ledger: Ledger
+    options: Options
+    watcher: Watcher
+    workers: int = 1
+    stop: threading.Event = field(default_factory=threading.Event)
+    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    def run(self, jobs: Sequence[Job], command: str) -> list[BaseException]:
+        """Run them all and add each to its subject; returns faults of scenlint's own. LedgerError ends the run."""
+        for entry in self.ledger.open_run(self.options.run, command):
+            local.clear(entry.folder)
+        in_containers = any(job.subject.plan and needs_engine(job.subject.plan) for job in jobs)
+        if in_containers:
+            self._tidy()
+        errors: list[BaseException] = []
+        try:
+            for done in run_all(jobs, self._work, workers=self.workers, stop=self.stop):
+                if isinstance(done.error, LedgerError):
+                    self.stop.set()  # what cannot be recorded must not be run
+                if done.error is not None:
+                    errors.append(done.error)
+        finally:
+            if in_containers:
+                self._tidy(self.options.run)
+        broken = next((e for e in errors if isinstance(e, LedgerError)), None)
+        if broken is not None:
+            raise broken
+        return errors
+
+    def _work(self, job: Job) -> None:
+        subject = job.subject
+        assert subject.plan is not None
+        wanted = Wanted(
+            subject.place, subject.plan.task, subject.plan.format, job.agent.name, job.attempt, job.settings
+        )
+        name, folder = self.ledger.begin(self.options.run, next(self._numbers), wanted)
+        self.watcher.began(job, name)
+
+        def on_phase(record: TrialRecord, phase: Phase) -> None:
+            record.attempt = job.attempt
+            self.ledger.phase(record, phase)
+            self.watcher.phase(job, name, phase)
+
+        record = trial.run(
+            subject.plan, job.agent, folder, options=self.options, on_phase=on_phase, stop=self.stop, trial=name
+        )
+        record.attempt = job.attempt
+        self.ledger.finish(record)
+        subject.trials.append(Shown(record, folder, reused=False))
+        self.watcher.ended(job, record)
+
+    def _tidy(self, run: str | None = None) -> None:
+        """Remove what runs that died left behind, or at the end what is left of this one."""
+        with suppress(Fault):  # an engine that does not answer is reported by the trials
+            gone = reap(connect(), run=run)
+            if run is None and gone:
+                self.watcher.note(f"removed what earlier runs left behind: {told(gone)}")
+
+
+def told(gone: Reaped) -> str:
+    """What was removed, in words."""
+    kinds = {"container": gone.containers, "network": gone.networks, "volume": gone.volumes, "image": gone.images}
+    parts = [f"{len(names)} {kind}{'' if len(names) == 1 else 's'}" for kind, names in kinds.items() if names]
+    parts += [f"not removed: {text}" for text in gone.failed]
+    return ", ".join(parts) or "nothing"

@@ -1,0 +1,131 @@
+"""The dynamic stage: finds the tasks, has their trials run, judges the records, and gathers one Report."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import scenlint
+from scenlint.config import Settings
+from scenlint.dynamic.driver import Driver, Watcher
+from scenlint.dynamic.gate import AGENTS, Gate, Subject
+from scenlint.formats.base import TaskRef
+from scenlint.harness.agents import Agent
+from scenlint.harness.engine import Options
+from scenlint.harness.ledger import FOLDER, Ledger
+from scenlint.lint.discover import Finder, format_named
+from scenlint.lint.engine import Engine, Outcome, crash
+from scenlint.lint.run import gather, once, rule_card
+from scenlint.report.model import Report, TrialLine
+from scenlint.task.record import FailureClass
+
+
+@dataclass
+class Request:
+    """What is to be run, and how."""
+
+    paths: Sequence[Path]
+    settings: Settings
+    watcher: Watcher
+    agents: Sequence[Agent] = AGENTS
+    trials: int = 1
+    workers: int | None = None
+    ledger: Path | None = None
+    allow_unsafe: frozenset[str] = frozenset()
+    resume: bool = True
+    command: str = "validate"
+    pages: bool = False
+    stop: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass
+class Run:
+    """What came of a request: the tasks with their trials, and what was said on the way."""
+
+    subjects: list[Subject]
+    messages: list[str] = field(default_factory=list)  # paths that are no task
+    missing: list[str] = field(default_factory=list)  # paths that do not exist
+    crashes: list[str] = field(default_factory=list)  # faults of scenlint itself
+    unfinished: int = 0  # trials that an interruption kept from being run to their end
+
+
+def run(request: Request) -> Run:
+    """Have the trials run, or reuse those recorded; each subject then has its own."""
+    settings = request.settings
+    found = Finder(settings).discover(request.paths)
+    out = Run([], messages=found.messages, missing=found.missing)
+    options = Options(substitutes=settings.policy.substitutes, allow_unsafe=request.allow_unsafe)
+    folder = ledger_folder(settings, request.ledger)
+    ledger = Ledger(folder)
+    try:
+        gate = Gate(options, ledger)
+        jobs = []
+        for ref in found.refs:
+            try:
+                form = format_named(ref.format)
+                task = form.load(ref, settings.policy)
+                subject = gate.prepare(task, _place(ref, folder), form.plan)
+                jobs += gate.jobs(subject, request.agents, request.trials, resume=request.resume)
+                out.subjects.append(subject)
+            except Exception as exc:
+                out.crashes.append(crash(f"while {ref.folder.name} was prepared", exc))
+        request.watcher.planned(jobs, sum(len(s.trials) for s in out.subjects))
+        if jobs:
+            driver = Driver(ledger, options, request.watcher, request.workers or default_workers(), request.stop)
+            out.crashes += [crash("while a trial was run", e) for e in driver.run(jobs, request.command)]
+        if request.stop.is_set():
+            ended = [t.record for s in out.subjects for t in s.trials if not t.reused]
+            out.unfinished = len(jobs) - sum(r.failure_class is not FailureClass.INTERRUPTED for r in ended)
+    finally:
+        ledger.close()
+    order = [agent.name for agent in request.agents]
+    for subject in out.subjects:
+        subject.trials.sort(key=lambda t: (order.index(t.record.agent), t.record.attempt))
+    return out
+
+
+def validate(request: Request) -> Report:
+    """Run oracle and nop on every task and judge what the trials show."""
+    began = time.monotonic()
+    engine = Engine(request.settings)
+    done = run(request)
+    report = Report(version=scenlint.__version__, root=Path.cwd(), skipped=done.messages, missing=done.missing)
+    outcomes: list[Outcome] = []
+    for subject in done.subjects:
+        records = [shown.record for shown in subject.trials]
+        outcomes.append(engine.judge_trials(subject.task, records, subject.obstacle))
+        if subject.obstacle:
+            report.skipped.append(f"{subject.task.id}: not run: {subject.obstacle}")
+        report.trials = [*(report.trials or []), *lines(subject)]
+    gather(report, outcomes)
+    report.crashes += done.crashes
+    report.tasks, report.trials = len(done.subjects), report.trials or []
+    report.unfinished = done.unfinished
+    report.findings = sorted(once([f for o in outcomes for f in o.findings]), key=lambda f: f.sort_key)
+    report.rules = [rule_card(r, request.pages) for r in engine.trial_rules]
+    report.elapsed = time.monotonic() - began
+    return report
+
+
+def lines(subject: Subject) -> list[TrialLine]:
+    """A subject's trials as a report has them."""
+    return [TrialLine(shown.record, shown.folder, shown.reused) for shown in subject.trials]
+
+
+def ledger_folder(settings: Settings, named: Path | None = None) -> Path:
+    """Where the ledger lies: as named, else beside the configuration, else in the current directory."""
+    return named or (settings.root if settings.file else Path.cwd()) / FOLDER
+
+
+def default_workers() -> int:
+    """Trials at once: half of the cores, as a trial that has to share one may run out of time."""
+    return max(1, (os.cpu_count() or 1) // 2)
+
+
+def _place(ref: TaskRef, folder: Path) -> str:
+    """Where a task lies, seen from the ledger, so that both may move together."""
+    return os.path.relpath(ref.folder, folder.absolute().parent) + (f"#{ref.key}" if ref.key else "")

@@ -1,0 +1,143 @@
+"""A TrialRecord: everything that is kept of one trial, as versioned JSON that can be re-read years later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+VERSION = 1
+
+
+class Status(StrEnum):
+    """How a trial ended. Only the first two are verdicts; nothing turns the others into a number."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NO_VERDICT = "no verdict"
+
+
+class FailureClass(StrEnum):
+    """Why a trial did not pass (calibration.md, section 3.1)."""
+
+    WRONG_ANSWER = "wrong-answer"
+    AGENT_TIMEOUT = "agent-timeout"
+    BUDGET = "budget"
+    REFUSAL = "refusal"
+    TOOL_ERROR = "tool-error"
+    INFRASTRUCTURE = "infrastructure"
+    VERIFIER_ERROR = "verifier-error"
+    CONFIGURATION = "configuration"
+    MISALIGNMENT = "misalignment"
+    CHEATING = "cheating"
+    INTERRUPTED = "interrupted"
+
+
+class PhaseName(StrEnum):
+    BUILD = "build"
+    START = "start"
+    AGENT = "agent"
+    OVERLAY = "overlay"
+    VERIFY = "verify"
+    VERDICT = "verdict"
+    COLLECT = "collect"
+    REMOVE = "remove"
+
+
+@dataclass
+class Phase:
+    """One phase: when it began (ISO 8601, UTC), how long it took, how it ended. `output` keeps head and tail."""
+
+    name: str
+    step: str = ""
+    started: str = ""
+    duration: float = 0.0
+    exit_code: int | None = None
+    error: str = ""  # "" or the typed fault: "timeout: …", "build: …", "infrastructure: …" (the machine's)
+    output: str = ""
+    output_file: str | None = None  # full text, relative to the trial's folder
+
+
+@dataclass
+class CheckResult:
+    """One graded check as the verifier reported it (or as its exit status says)."""
+
+    id: str
+    passed: bool | None  # None: it gave no verdict
+    label: str = ""
+    weight: float = 1.0
+    required: bool = True
+    detail: str = ""
+    command: str = ""
+    duration: float = 0.0
+    step: str = ""
+
+
+@dataclass
+class Verdict:
+    """A reading of the verifier's outcome. `reward` None: no verdict, and `reason` says why."""
+
+    reward: float | None
+    passed: bool = False
+    reason: str = ""
+    rewards: dict[str, float] = field(default_factory=dict)  # all keys of a reward.json
+    confidence: str = "high"  # high: every check's verdict parsed; medium; low: inferred
+    invalid: bool = False  # no verdict because what the verifier handed in is none: no number, NaN, outside of [0, 1]
+
+
+@dataclass
+class TrialRecord:
+    """One trial. `reward` is the strict verdict scenlint judges by, `harness` what the format's own harness would record."""
+
+    id: str
+    task: str
+    format: str
+    agent: str
+    reward: float | None = None
+    status: Status = Status.NO_VERDICT
+    failure_class: FailureClass | None = None
+    failure_evidence: str = ""
+    strict: Verdict | None = None
+    harness: Verdict | None = None
+    phases: list[Phase] = field(default_factory=list)
+    checks: list[CheckResult] = field(default_factory=list)
+    step_rewards: dict[str, float | None] = field(default_factory=dict)
+    task_digest: str = ""
+    digests: dict[str, str] = field(default_factory=dict)
+    image: str = ""
+    image_digest: str = ""
+    substitute: str = ""  # the local image that stood in for the pinned reference
+    model: str = ""
+    attempt: int = 1
+    seed: int | None = None
+    started: str = ""
+    duration: float = 0.0
+    cost_usd: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    budget: dict[str, Any] = field(default_factory=dict)
+    suite: str = ""
+    summary: str = ""  # the handbook's VerificationResult.summary
+    confidence: str = "low"
+    scenlint: str = ""  # version that ran it
+    version: int = VERSION
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> TrialRecord:
+        """The record of `to_json`; a version newer than this one raises ValueError."""
+        if data.get("version", 1) > VERSION:
+            raise ValueError(f"trial record of version {data['version']}; this scenlint reads up to {VERSION}")
+        known = {k: v for k, v in data.items() if k in cls.__dataclass_fields__}
+        out = cls(**known)
+        out.status = Status(out.status)
+        out.failure_class = FailureClass(out.failure_class) if out.failure_class else None
+        out.strict = Verdict(**data["strict"]) if data.get("strict") else None
+        out.harness = Verdict(**data["harness"]) if data.get("harness") else None
+        out.phases = [Phase(**p) for p in data.get("phases", ())]
+        out.checks = [CheckResult(**c) for c in data.get("checks", ())]
+        return out
