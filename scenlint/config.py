@@ -84,6 +84,37 @@ KEYS: dict[str, tuple[dict[str, Any], str, str]] = {
         "Solutions of tasks whose format has no place for one: id or pattern -> script, relative to this file; `{id}` "
         "in it stands for the task's id.",
     ),
+    "agents": (
+        {
+            "type": "object",
+            "additionalProperties": {
+                "type": "object",
+                "properties": {
+                    "command": {
+                        **_STRINGS,
+                        "minItems": 1,
+                        "description": "The program and its arguments; SCENLINT_BRIEF_FILE names the brief.",
+                    },
+                    "on-host": {"type": "boolean", "description": "Run it here, not in the task's container."},
+                    "user": {"type": "string", "description": "The container's user that it runs as."},
+                    "env": {
+                        "type": "object",
+                        "additionalProperties": {"type": "string"},
+                        "description": "Variables that it is given.",
+                    },
+                    "files": {
+                        "type": "object",
+                        "additionalProperties": {"type": "string"},
+                        "description": "Copied into the container first: path, relative to this file -> target.",
+                    },
+                },
+                "required": ["command"],
+                "additionalProperties": False,
+            },
+        },
+        "{}",
+        "Agents for `scenlint run --agent NAME`, beside `oracle` and `nop`.",
+    ),
     "pass-env": (
         _STRINGS,
         "[]",
@@ -128,6 +159,7 @@ class Settings:
     per_path_ignores: tuple[tuple[str, tuple[Named, ...]], ...] = ()
     suppressions: tuple[ConfigSuppression, ...] = ()
     no_ignores: bool = False
+    agents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # name -> its table
     policy: Policy = field(default_factory=Policy)
 
     def override(
@@ -282,6 +314,7 @@ def _settings(file: Path, parsed: data.Data, table: tuple[str, ...], values: Map
             )
             for n, entry in enumerate(values.get("suppressions", ()))
         ),
+        agents=values.get("agents", {}),
         policy=policy,
     )
 

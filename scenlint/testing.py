@@ -3,16 +3,20 @@
 A page's examples stand under `## Bad` and `## Good`; each is a run of fenced blocks `LANG path=RELPATH`, laid over the
 sound base task of its format (`format=`, default harbor). `# !rule-name` at the end of a line marks an expected finding
 (`<!-- !rule-name -->` in Markdown, `// !rule-name` where `//` comments), `expect=3,7` or `expect=file` in the first
-line of a block does where no comment may stand, and `delete` removes the file from the base.
+line of a block does where no comment may stand, and `delete` removes the file from the base. Rules about trials judge
+a block `json records=trials.json`: a list of trial records, of which only what matters need be there, with the expected
+places as `expect=tests/test.sh:1`.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from scenlint.config import Settings
 from scenlint.formats.conformance import check_format
@@ -23,8 +27,19 @@ from scenlint.rules.base import Rule
 from scenlint.task.finding import Finding
 from scenlint.task.model import Task
 from scenlint.task.policy import Policy, Profile
+from scenlint.task.record import Status, TrialRecord
 
-__all__ = ["Example", "base_task", "check_format", "examples", "lint", "load_task", "run_example"]
+__all__ = [
+    "Example",
+    "base_task",
+    "check_format",
+    "examples",
+    "judge",
+    "lint",
+    "load_task",
+    "records",
+    "run_example",
+]
 
 BASES = Path(__file__).parent / "formats" / "scaffold"
 _MARK = re.compile(r"[ \t]*(?:#|//|<!--)[ \t]*!([a-z0-9-]+(?:,[a-z0-9-]+)*)(?:[ \t]*-->)?[ \t]*$")
@@ -41,6 +56,7 @@ class Example:
     name: str = ""  # of the task's folder, where the default does not serve
     files: dict[str, str | None] = field(default_factory=dict)  # None: removed
     expected: set[tuple[str, int]] = field(default_factory=set)  # (path, line); line 0: the file or folder as a whole
+    records: list[dict[str, Any]] | None = None  # recorded trials, for rules about them
 
 
 def base_task(format: str, target: Path) -> Path:
@@ -61,7 +77,9 @@ def examples(page: str) -> Iterator[Example]:
                 yield current
             current = None
             section, title = (text.lower(), text) if token.tag == "h2" else (section, text)
-        elif token.type == "fence" and section in ("bad", "good") and "path=" in token.info:
+        elif (
+            token.type == "fence" and section in ("bad", "good") and ("path=" in token.info or "records=" in token.info)
+        ):
             current = current or Example(f"{section}: {title}", section == "good")
             _add(current, token.info.split(), token.content)
     if current:
@@ -70,10 +88,15 @@ def examples(page: str) -> Iterator[Example]:
 
 def _add(example: Example, info: list[str], content: str) -> None:
     options = dict(part.partition("=")[::2] for part in info[1:])
-    path = options["path"]
+    path = options.get("path", "")
     example.format = options.get("format", example.format)
     example.profile = options.get("profile", example.profile)
     example.name = options.get("name", example.name)
+    if "records" in options:
+        example.records = json.loads(content)
+        places = (place.partition(":") for place in options.get("expect", "").split(",") if place)
+        example.expected |= {(file, int(line or 0)) for file, _, line in places}
+        return
     if "delete" in options:
         example.files[path] = None
     if "expect" in options:
@@ -103,8 +126,12 @@ def run_example(example: Example, rule: Rule, folder: Path) -> None:
         else:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, "utf-8")
-    # What suppressions did shows only when the rules they speak of run too.
-    found = [f for f in lint(root, *([] if rule.late else [rule.name]), profile=example.profile) if f.rule == rule.name]
+    if example.records is not None:
+        found = judge(root, example.records, rule.name)
+    else:
+        # What suppressions did shows only when the rules they speak of run too.
+        found = lint(root, *([] if rule.late else [rule.name]), profile=example.profile)
+        found = [f for f in found if f.rule == rule.name]
     base = task if not any((root / p).exists() and p.startswith("tasks/") for p, _ in example.expected) else root
     got = {(_inside(f.location.path, base), f.location.line if f.location.excerpt else 0) for f in found}
     shown = "\n".join(f"  {f.location.path.name}:{f.location.line} {f.message}" for f in found) or "  nothing"
@@ -136,3 +163,31 @@ def load_task(folder: Path) -> Task:
     settings = Settings(root=folder)
     (ref,) = Finder(settings).discover([folder]).refs
     return format_named(ref.format).load(ref, Engine(settings).settings.policy)
+
+
+def judge(folder: Path, trials: Sequence[Mapping[str, Any]], *rules: str) -> list[Finding]:
+    """The findings of rules about trials for the one task in a folder and its recorded trials."""
+    task = load_task(folder)
+    engine = Engine(Settings(root=folder).override(select=list(rules) or None))
+    outcome = engine.judge_trials(task, records(trials, task))
+    assert not outcome.crashes, outcome.crashes
+    return outcome.findings
+
+
+def records(trials: Sequence[Mapping[str, Any]], task: Task | None = None) -> list[TrialRecord]:
+    """Trial records of which only what matters is given: the rest is what a trial with such a reward would have."""
+    out = []
+    for number, given in enumerate(trials, 1):
+        reward = given.get("reward")
+        ended = Status.NO_VERDICT if reward is None else Status.PASSED if reward == 1.0 else Status.FAILED
+        why = given.get("failure_evidence", "")
+        whole: dict[str, Any] = {
+            "id": f"{given['agent']}-{number}",
+            "task": task.id if task else "task",
+            "format": task.format if task else "harbor",
+            "status": ended,
+            "strict": {"reward": reward, "passed": reward == 1.0, "reason": why},
+            **given,
+        }
+        out.append(TrialRecord.from_json(whole))
+    return out

@@ -8,7 +8,7 @@ import sys
 import typer
 
 import scenlint
-from scenlint.cli import check, explain, init, rules
+from scenlint.cli import check, clean, doctor, explain, init, rules, run, trials, validate
 from scenlint.config import ConfigError
 
 app = typer.Typer(
@@ -20,6 +20,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("check")(check.check)
+app.command("validate")(validate.validate)
+app.command("run")(run.run)
+app.command("trials")(trials.trials)
+app.command("clean")(clean.clean)
+app.command("doctor")(doctor.doctor)
 app.command("explain")(explain.explain)
 app.command("rules")(rules.rules)
 app.command("init")(init.init)

@@ -26,7 +26,10 @@ def doctor(
         Path | None, typer.Option(metavar="FOLDER", help="Where trials would be recorded (default: .scenlint).")
     ] = None,
 ) -> None:
-    """Say what trials need and this machine lacks, what that stops, and what to do. Exit status 1 if it stops anything."""
+    """Say what trials need and this machine lacks, what that stops, and what to do.
+
+    Exit status: 0 nothing is stopped, 1 some trials cannot be run here.
+    """
     from scenlint import config
     from scenlint.dynamic.stage import ledger_folder
     from scenlint.harness.health import examine

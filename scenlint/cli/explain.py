@@ -52,7 +52,7 @@ def _readable(page: str) -> str:
     """The page with the file name of an example above it instead of inside its fence, and its marks in words."""
 
     def caption(match: re.Match[str]) -> str:
-        path = re.search(r"\bpath=(\S+)", match["info"])
+        path = re.search(r"\b(?:path|records)=(\S+)", match["info"])
         fence = match["fence"] + match["language"]
         if not path:
             return fence

@@ -28,6 +28,10 @@ apps = "apps.yaml"
     "oracles": """[oracles]
 "teamwork_*" = "oracles/{id}.py"
 """,
+    "agents": """[agents.solver]
+command = ["python3", "/opt/solver/main.py"]
+files = { "agents/solver" = "/opt/solver" }
+""",
     "suppressions": """[[suppressions]]
 rule = "unknown-metadata-key"
 path = "tasks/crm/create-lead/meta.json"

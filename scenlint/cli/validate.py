@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from scenlint.cli.ledgers import Folder, Unsafe, names, reported
 from scenlint.cli.output import Output, emit, status
 from scenlint.task.finding import Severity
 from scenlint.task.policy import Profile
@@ -30,16 +31,11 @@ def validate(
     exclude: Annotated[
         list[str] | None, typer.Option(metavar="PATTERN", help="Leave these paths out, as in .gitignore.")
     ] = None,
-    ledger: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where trials are recorded (default: .scenlint).")
-    ] = None,
+    ledger: Folder = None,
     no_resume: Annotated[
         bool, typer.Option("--no-resume", help="Run every trial, also those whose record still serves.")
     ] = False,
-    allow_unsafe: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAMES", help="Allow what a task asks for and is refused, by the name in the refusal."),
-    ] = None,
+    allow_unsafe: Unsafe = None,
     output: Annotated[Output, typer.Option("--format", "-f", help="How to print findings.")] = Output.TEXT,
     output_file: Annotated[
         Path | None, typer.Option("--output-file", "-o", metavar="FILE", help="Write there, not to standard output.")
@@ -77,7 +73,7 @@ def validate(
     settings = configuration.load(first, config).override(
         profile=profile, select=select, ignore=ignore, fail_on=fail_on, exclude=exclude, no_ignores=no_ignores
     )
-    with Interrupt() as interrupt, watching(quiet=quiet) as watcher:
+    with reported(), Interrupt() as interrupt, watching(quiet=quiet) as watcher:
         report = stage.validate(
             stage.Request(
                 paths,
@@ -94,8 +90,3 @@ def validate(
         )
     emit(report, output, output_file, color=color, verbose=verbose)
     raise typer.Exit(interrupt.exit_code or status(report, settings.fail_on, exit_zero, require_complete))
-
-
-def names(texts: list[str] | None) -> frozenset[str]:
-    """Names that may be repeated and comma separated."""
-    return frozenset(part.strip() for text in texts or () for part in text.split(",") if part.strip())

@@ -1,1 +1,1 @@
-"""The dynamic stage: what trials of a task show; it plans them, runs them into the ledger, and lets rules judge them."""
+"""The dynamic stage: what trials of a task show. It has them run into the ledger, and lets rules judge them."""

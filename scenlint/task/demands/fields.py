@@ -109,13 +109,11 @@ def _asked_only(task: Task) -> frozenset[str]:
 
 
 def _own_keys(task: Task) -> frozenset[str]:
-    """Keys of tables that the verifier's own code makes (and may print for itself to read)."""
+    """Columns and keys that the verifier adds to data itself: `frame["gap"] = …`."""
     out = set()
     for fragment in task.verifier.code("python") if task.verifier else ():
         for node in ast.walk(parse(fragment).tree):
-            if isinstance(node, ast.Dict):
-                out |= {k.value for k in node.keys if isinstance(k, ast.Constant)}
-            elif isinstance(node, ast.Assign | ast.AugAssign):
+            if isinstance(node, ast.Assign | ast.AugAssign):
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
                         out.add(target.slice.value)

@@ -18,10 +18,9 @@ from scenlint.task.model import Task
 from scenlint.task.stance import Stance, locate, stance
 from scenlint.task.visible import Visible
 
-# Places that belong to the system, the harness or nobody in particular.
-_FOREIGN = re.compile(
-    r"/(?:bin|boot|dev|etc|lib\w*|logs|oracle|proc|run|sbin|solution|sys|tests|tmp|usr|var/(?:cache|lib|log|run|tmp))(?:/|$)"
-)
+# Places that no agent writes to, and those of the system, where it may have been asked to.
+_NEVER = re.compile(r"/(?:boot|dev|logs|oracle|proc|sys|tests)(?:/|$)")
+_SYSTEM = re.compile(r"/(?:bin|etc|lib\w*|opt|run|sbin|usr|var)(?:/|$)")
 _REPOSITORY = re.compile(r"(?:^|/)\.git(?:/|$)|(?:^|/)(?:build|target|node_modules|__pycache__|\.build_\w+)/")
 # What a tool makes of a file beside it, under the same name.
 _DERIVED = re.compile(r".*\.(?:log|aux|toc|bbl|o|so|d|pyc|class|map|lock|pid|db-wal|db-shm|index|idx|fai|bai|tbi)")
@@ -89,9 +88,10 @@ def _made_by_verifier(task: Task) -> frozenset[str]:
         for command in shell.parse(fragment).deep():
             out |= {r.target.pattern for r in command.redirects if r.writes and r.target}
             words = [w.pattern for w in command.arguments if not w.is_option]
-            if command.program in ("cp", "mv", "install", "ln", "mkdir", "touch", "tee", "tar", "unzip", "wget", "curl", "git"):
+            if command.program in ("cp", "mv", "install", "ln") and len(words) > 1:
+                out |= {words[-1], *(posixpath.join(words[-1], posixpath.basename(w)) for w in words[:-1])}
+            elif command.program in ("mkdir", "touch", "tee", "tar", "unzip", "wget", "curl", "git"):
                 out |= set(words)
-                out |= {posixpath.join(words[-1], posixpath.basename(w)) for w in words[:-1]}
     return frozenset(normal(p) for p in out)
 
 
@@ -126,11 +126,11 @@ def _agents(ground: Ground, wanted: _Wanted) -> bool:
     verifier = ground.task.verifier
     if not path.startswith("/") and verifier and any(f.path.name == name for f in verifier.files):
         return False
-    if not name or _FOREIGN.match(path) or _REPOSITORY.search(path) or wanted.visible.exists(path):
+    if not name or _NEVER.match(path) or _REPOSITORY.search(path) or wanted.visible.exists(path):
         return False
-    if set(path.split("/")) & ground.cloned:
+    if set(path.split("/")) & ground.cloned or (ground.task.oracle and path.startswith("/solution/")):
         return False
-    if not wanted.visible.unlisted:
+    if not wanted.visible.unlisted and not _SYSTEM.match(path):
         return ground.solution is None or ground.solved(name)
     # Where files may exist that are not known here, only what the solution itself makes is surely an output.
     return ground.creates(name)
