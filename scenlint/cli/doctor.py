@@ -30,12 +30,11 @@ def doctor(
 
     Exit status: 0 nothing is stopped, 1 some trials cannot be run here.
     """
-    from scenlint import config
     from scenlint.dynamic.stage import ledger_folder
     from scenlint.harness.health import examine
     from scenlint.report.style import write
 
-    parts = examine(ledger_folder(config.load(Path()), ledger))
+    parts = examine(ledger_folder(ledger))
     if output is Listing.JSON:
         write(json.dumps({"ok": all(p.ok is not False for p in parts), "parts": [asdict(p) for p in parts]}, indent=2))
         write("\n")

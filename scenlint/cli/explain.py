@@ -41,6 +41,8 @@ def header(rule: Rule) -> str:
     parts.append(", ".join(sorted(rule.formats)) + " only" if rule.formats else "every format")
     if rule.profiles:
         parts.append("profiles " + ", ".join(sorted(rule.profiles)))
+    if rule.command != "check":
+        parts.append(f"judged by `scenlint {rule.command}`")
     if rule.aliases:
         parts.append("also " + ", ".join(rule.aliases))
     if rule.preview:

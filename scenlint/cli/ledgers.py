@@ -38,12 +38,11 @@ def reported() -> Iterator[None]:
 @contextmanager
 def existing(folder: Path | None) -> Iterator[Ledger]:
     """The ledger that is there."""
-    from scenlint import config
     from scenlint.dynamic.stage import ledger_folder
     from scenlint.harness.ledger import Ledger
 
     with reported():
-        ledger = Ledger(ledger_folder(config.load(Path()), folder), create=False)
+        ledger = Ledger(ledger_folder(folder), create=False)
         try:
             yield ledger
         finally:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _ORDER = list(PhaseName)
 _LONGEST = 12  # running trials shown at once
-_COLORS = {Status.PASSED: "green", Status.FAILED: "yellow", Status.NO_VERDICT: "red"}
 
 
 class Quiet:
@@ -92,7 +91,7 @@ class Table(Quiet):
         with self._lock:
             self._running.pop(record.id, None)
             self._done += 1
-        self._print(f"{visible(_title(job))}: {visible(_outcome(record))}", _COLORS[record.status])
+        self._print(f"{visible(_title(job))}: {visible(_outcome(record))}", _color(record))
 
     def note(self, text: str) -> None:
         self._print(visible(text), "dim")
@@ -155,6 +154,13 @@ def _outcome(record: TrialRecord) -> str:
     unclean = record.reward == 1.0 and record.status is not Status.PASSED
     why = f": {record.failure_evidence}" if record.reward is None or unclean else ""
     return f"{reward} ({record.duration:.1f} s){why}"
+
+
+def _color(record: TrialRecord) -> str:
+    """Green is what is hoped for: that doing nothing fails, and everybody else passes."""
+    if record.status is Status.NO_VERDICT:
+        return "red"
+    return "green" if (record.status is Status.PASSED) != (record.agent == "nop") else "yellow"
 
 
 def _next(phase: Phase) -> str:

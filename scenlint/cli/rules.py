@@ -65,6 +65,7 @@ def _entry(rule: Rule) -> dict[str, Any]:
         "confidence": rule.confidence,
         "kind": rule.kind,
         "family": rule.family,
+        "command": rule.command,
         "needs": sorted(rule.needs),
         "formats": sorted(rule.formats),
         "profiles": sorted(rule.profiles),

@@ -103,8 +103,8 @@ def _print(done: Run, output: Listing) -> None:
     else:
         write("\n".join(shown(t.record, t.folder) for t in trials))
     for subject in done.subjects:
-        if subject.obstacle:
-            write(f"scenlint: {visible(subject.task.id)}: not run: {visible(subject.obstacle)}\n", sys.stderr)
+        for reason in filter(None, (subject.obstacle, *subject.refused.values())):
+            write(f"scenlint: {visible(subject.task.id)}: not run: {visible(reason)}\n", sys.stderr)
     for message in [*done.messages, *(f"{p}: no such file or folder" for p in done.missing), *done.crashes]:
         write(f"scenlint: {visible(message)}\n", sys.stderr)
 

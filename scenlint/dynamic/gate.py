@@ -49,6 +49,7 @@ class Subject:
     place: str
     plan: RunPlan | None = None
     obstacle: str = ""
+    refused: dict[str, str] = field(default_factory=dict)  # agent -> why it has nothing to do with such a task
     trials: list[Shown] = field(default_factory=list)
 
 
@@ -102,8 +103,9 @@ class Gate:
         for agent in agents:
             try:
                 agent.check(subject.plan)
-            except NotRunnableError:
-                continue  # a task without a reference solution has no oracle; rules that want one say so
+            except NotRunnableError as exc:
+                subject.refused[agent.name] = str(exc)
+                continue
             settings = settings_digest(subject.plan, agent, self.options)
             recorded = self.ledger.entries(place=subject.place, agent=agent.name) if resume else []
             for attempt in range(1, trials + 1):

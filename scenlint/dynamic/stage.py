@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import scenlint
+from scenlint import config
 from scenlint.config import Settings
 from scenlint.dynamic.driver import Driver, Watcher
 from scenlint.dynamic.gate import AGENTS, Gate, Subject
@@ -59,7 +60,7 @@ def run(request: Request) -> Run:
     found = Finder(settings).discover(request.paths)
     out = Run([], messages=found.messages, missing=found.missing)
     options = Options(substitutes=settings.policy.substitutes, allow_unsafe=request.allow_unsafe)
-    folder = ledger_folder(settings, request.ledger)
+    folder = ledger_folder(request.ledger)
     ledger = Ledger(folder)
     try:
         gate = Gate(options, ledger)
@@ -116,9 +117,15 @@ def lines(subject: Subject) -> list[TrialLine]:
     return [TrialLine(shown.record, shown.folder, shown.reused) for shown in subject.trials]
 
 
-def ledger_folder(settings: Settings, named: Path | None = None) -> Path:
-    """Where the ledger lies: as named, else beside the configuration, else in the current directory."""
-    return named or (settings.root if settings.file else Path.cwd()) / FOLDER
+def ledger_folder(named: Path | None = None) -> Path:
+    """Where the ledger lies: as named, else beside the configuration at or above the current directory, else in it.
+
+    It does not hang on the paths that are run, so that every command finds the same one.
+    """
+    if named is not None:
+        return named
+    file = config.find(Path.cwd())
+    return (file.parent if file else Path.cwd()) / FOLDER
 
 
 def default_workers() -> int:

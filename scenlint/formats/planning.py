@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -52,18 +53,21 @@ class Settings:
 
     def number(self, *at: str | int) -> float | None:
         found = self._get(at, int | float, "a number")
+        if found is not None and not math.isfinite(found):
+            raise self.wrong(at, "a finite number")
         return None if found is None else float(found)
 
-    def whole(self, *at: str | int) -> int | None:
+    def positive(self, *at: str | int) -> float | None:
+        """A limit, a size or a time."""
         found = self.number(*at)
-        return None if found is None else round(found)
-
-    def seconds(self, *at: str | int) -> float | None:
-        """A time limit, which must be longer than nothing."""
-        found = self.number(*at)
-        if found is not None and not found > 0:
-            raise self.wrong(at, "a time above 0")
+        if found is not None and found <= 0:
+            raise self.wrong(at, "a number above 0")
         return found
+
+    def count(self, *at: str | int) -> int | None:
+        """A whole number above 0."""
+        found = self.positive(*at)
+        return None if found is None else max(1, round(found))
 
     def flag(self, *at: str | int) -> bool | None:
         return self._get(at, bool, "true or false")  # type: ignore[no-any-return]

@@ -71,15 +71,16 @@ class OracleAgent:
         if oracle.command is None:
             return None
         command = _limited(oracle.command, step.agent_timeout)
-        return environment.run(command, scene.log("agent.log", step))
+        command = replace(command, user=command.user or step.agent_user)
+        return environment.run(command, scene.log("agent.log", step), split=step.verify.agent_output)
 
 
 @dataclass(frozen=True)
 class CommandAgent:
     """Runs a program that is given the brief: SCENLINT_BRIEF has its text, SCENLINT_BRIEF_FILE a file with it.
 
-    On the host it is also told how to reach the environment (SCENLINT_CONTAINER, the apps' URLs as SCENLINT_URLS) and,
-    where the task has apps, a pre-filled list of things to do (SCENLINT_TODO_FILE).
+    On the host it is also told how to reach the environment (SCENLINT_CONTAINER and as whom, SCENLINT_USER; the apps'
+    URLs as SCENLINT_URLS) and, where the task has apps, a pre-filled list of things to do (SCENLINT_TODO_FILE).
     """
 
     argv: tuple[str, ...]
@@ -108,22 +109,28 @@ class CommandAgent:
         told = {"SCENLINT_TRIAL": scene.trial, "SCENLINT_STEP": step.name}
         if len(brief.encode("utf-8", "replace")) <= _VARIABLE_LIMIT:
             told["SCENLINT_BRIEF"] = brief.replace("\0", "")
-        log = scene.log("agent.log", step)
+        log, split = scene.log("agent.log", step), step.verify.agent_output
         if self.on_host:
+            getattr(environment, "flush", lambda: None)()
             told |= {"SCENLINT_BRIEF_FILE": str(folder / "brief.md"), **getattr(environment, "variables", {})}
             if urls:
                 told["SCENLINT_URLS"] = json.dumps(dict(urls))
             if scene.plan.apps:
                 told["SCENLINT_TODO_FILE"] = str(folder / "todo.md")
+            if step.agent_user:
+                told["SCENLINT_USER"] = step.agent_user
             env = {**os.environ, **told, **dict(self.env)}
-            return run_process(self.argv, log, env=env, cwd=folder, timeout=step.agent_timeout, stop=scene.stop)
+            return run_process(
+                self.argv, log, env=env, cwd=folder, timeout=step.agent_timeout, split=split, stop=scene.stop
+            )
         told["SCENLINT_BRIEF_FILE"] = f"{INSIDE}/brief.md"
         environment.upload(Upload(folder, INSIDE, clear=True))
         for upload in self.uploads:
             environment.upload(upload)
-        command = Command(self.argv, env=(*told.items(), *self.env), user=self.user, timeout=step.agent_timeout)
+        user = self.user or step.agent_user
+        command = Command(self.argv, env=(*told.items(), *self.env), user=user, timeout=step.agent_timeout)
         try:
-            return environment.run(command, log)
+            return environment.run(command, log, split=split)
         finally:
             environment.remove(INSIDE)
 

@@ -9,12 +9,13 @@ import shutil
 import stat
 import tarfile
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from scenlint.harness.environment import Fault
+from scenlint.harness.tree import below, is_script
 from scenlint.task.plan import Upload
 
 ENTRIES = 200_000  # files and folders of one archive that are ever taken out
@@ -52,9 +53,9 @@ class Pack:
         try:
             if source.is_dir():
                 self.folder(upload.target, clear=upload.clear)
-                for path in _below(source):
+                for path in below(source, upload.exclude):
                     target = str(PurePosixPath(upload.target) / path.relative_to(source).as_posix())
-                    self._entry(path, target, keep_modes, upload.executable and _is_script(path))
+                    self._entry(path, target, keep_modes, upload.executable and is_script(path))
             elif source.is_file():
                 self._entry(source.resolve(), upload.target, keep_modes, upload.executable)
             else:
@@ -95,22 +96,6 @@ class Pack:
     def _put(self, info: tarfile.TarInfo, file: IO[bytes] | None = None) -> None:
         self._tar.addfile(info, file)
         self.empty = False
-
-
-def _below(folder: Path) -> Iterator[Path]:
-    """Everything below a folder, parents first; links to folders are not entered."""
-    for item in sorted(folder.iterdir()):
-        yield item
-        if item.is_dir() and not item.is_symlink():
-            yield from _below(item)
-
-
-def _is_script(path: Path) -> bool:
-    if path.suffix in (".sh", ".bash"):
-        return True
-    with suppress(OSError), path.open("rb") as file:
-        return stat.S_ISREG(os.fstat(file.fileno()).st_mode) and file.read(2) == b"#!"
-    return False
 
 
 class _Reader:

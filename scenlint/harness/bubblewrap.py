@@ -12,53 +12,22 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from scenlint.harness.box import INSTALL, Box, command, memory_file
 from scenlint.harness.capture import DRAIN, TICK, Capture, give, take
 from scenlint.harness.cgroups import Group
 from scenlint.harness.environment import Fault, Ran, StoppedError
 from scenlint.harness.identity import Identity
-from scenlint.harness.system import PYTHON, SEARCH_PATH, accounts, folders, system_mounts
-from scenlint.task.plan import Limits, NotRunnableError
+from scenlint.harness.system import INTERPRETER, accounts
+from scenlint.task.plan import NotRunnableError
 
 START = 30.0  # seconds until a sandbox must have started
-TMP_MB = 512  # size of /tmp and of /dev/shm, which are memory
 LOOK = 1.0  # seconds between two looks at what a command uses
-_INSIDE = "/.scenlint/inside.py"
-_INSTALL = (
-    "tasks without an image run in bubblewrap: install it (`apt install bubblewrap`, `dnf install bubblewrap`), "
-    "or name an image in the task"
-)
-
-
-@dataclass(frozen=True)
-class Mount:
-    """A file or folder of the host at an absolute path of the sandbox."""
-
-    source: Path
-    target: str
-    writable: bool = False
-
-
-@dataclass(frozen=True)
-class Box:
-    """What a program finds in its sandbox, and what it may use."""
-
-    mounts: tuple[Mount, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
-    cwd: str = "/tmp"
-    limits: Limits = field(default_factory=Limits)
-    identity: Identity = field(default_factory=Identity)
-    group: Group | None = None
-
-    def variables(self) -> dict[str, str]:
-        """The whole environment of the program: nothing of the harness's own."""
-        return {"PATH": SEARCH_PATH, "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8", **self.env}
 
 
 class Running:
@@ -68,11 +37,11 @@ class Running:
         pipes = [os.pipe() for _ in range(3)]
         (self._info, info), (block, self._block), (self._ready, ready) = pipes
         self._init: int | None = None
-        texts = {path: _memory_file(text) for path, text in accounts(box.identity.inner).items()}
+        texts = {path: memory_file(text) for path, text in accounts(box.identity.inner).items()}
         given = [info, block, ready, *texts.values()]
         try:
             self.process = subprocess.Popen(
-                _command(box, argv, texts, info=info, block=block, ready=ready),
+                command(box, argv, texts, info=info, block=block, ready=ready),
                 env=box.variables(),
                 cwd="/",
                 stdin=stdin,
@@ -114,14 +83,12 @@ class Running:
         if self._init is not None:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._init, signal.SIGKILL)
-            select.select([self._init], [], [], 10)
+            _readable(self._init, 10)
         self.process.wait()
         self._close()
 
     def _read(self, fd: int, size: int = 65536) -> bytes:
-        if not select.select([fd], [], [], START)[0]:
-            return b""
-        return os.read(fd, size)
+        return os.read(fd, size) if _readable(fd, START) else b""
 
     def _close(self) -> None:
         for fd in {self._info, self._block, self._ready, getattr(self, "_monitor", None), self._init} - {None}:
@@ -208,71 +175,10 @@ def _said(running: Running, pumps: Sequence[threading.Thread], capture: Capture)
     return capture.text.strip()[-500:] or "bubblewrap did not say why"
 
 
-# The command line
-
-
-def _memory_file(text: str) -> int:
-    fd = os.memfd_create("scenlint")
-    os.write(fd, text.encode())
-    os.lseek(fd, 0, os.SEEK_SET)
-    return fd
-
-
-def _command(
-    box: Box, argv: Sequence[str], texts: Mapping[str, int], *, info: int, block: int, ready: int
-) -> list[str]:
-    program = shutil.which("bwrap")
-    if program is None:
-        raise NotRunnableError(_INSTALL)
-    settings = {
-        "limits": _limits(box.limits, box.identity),
-        "user": box.identity.user,
-        "locale": "LC_CTYPE" in box.env,
-        "ready": ready,
-        "cwd": box.cwd,
-    }
-    inside = Mount(Path(__file__).with_name("inside.py"), _INSIDE)
-    return [
-        program,
-        *("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"),
-        *box.identity.arguments(),
-        *("--hostname", "sandbox", "--new-session", "--die-with-parent"),
-        *("--info-fd", str(info), "--block-fd", str(block)),
-        *system_mounts(),
-        *("--proc", "/proc", "--dev", "/dev"),
-        *_scratch("/dev/shm"),
-        *("--remount-ro", "/dev"),
-        *_scratch("/tmp"),
-        *(part for path, fd in texts.items() for part in ("--perms", "0644", "--ro-bind-data", str(fd), path)),
-        *_mounts((inside, *box.mounts)),
-        *("--remount-ro", "/"),
-        *("--", PYTHON, "-I", "-S", _INSIDE, json.dumps(settings), *argv),
-    ]
-
-
-def _scratch(path: str) -> list[str]:
-    return ["--perms", "1777", "--size", str(TMP_MB * 1024 * 1024), "--tmpfs", path]
-
-
-def _mounts(mounts: Sequence[Mount]) -> list[str]:
-    out: list[str] = []
-    for mount in mounts:
-        out += folders(Path(mount.target))
-        out += ["--bind" if mount.writable else "--ro-bind", str(mount.source), mount.target]
-    return out
-
-
-def _limits(limits: Limits, identity: Identity) -> dict[str, int]:
-    """Limits of each single process. Those on all of them together are the group's."""
-    out = {"RLIMIT_CORE": 0, "RLIMIT_NOFILE": 4096}
-    # Not RLIMIT_AS: many programs reserve addresses that they never use.
-    if limits.memory_mb:
-        out["RLIMIT_DATA"] = limits.memory_mb * 15 // 16 * 1024 * 1024  # below the group's limit: an error beats a kill
-    if limits.storage_mb:
-        out["RLIMIT_FSIZE"] = limits.storage_mb * 1024 * 1024
-    if limits.pids and identity.counts_alone:
-        out["RLIMIT_NPROC"] = limits.pids
-    return out
+def _readable(fd: int, seconds: float) -> bool:
+    watched = select.poll()  # select() knows no descriptor above 1023
+    watched.register(fd, select.POLLIN)
+    return bool(watched.poll(seconds * 1000))
 
 
 @lru_cache
@@ -281,7 +187,7 @@ def identity() -> Identity:
     problems = []
     for candidate in Identity.candidates():
         try:
-            ran = run(Box(identity=candidate), [sys.executable, "-I", "-c", "import json"], None, timeout=START)
+            ran = run(Box(identity=candidate), [INTERPRETER, "-I", "-c", "import json"], None, timeout=START)
         except Fault as exc:
             problems.append(str(exc))
             continue
@@ -299,6 +205,6 @@ def identity() -> Identity:
 def version() -> str:
     """The version of bubblewrap; NotRunnableError where it is missing."""
     if sys.platform != "linux" or shutil.which("bwrap") is None:
-        raise NotRunnableError(_INSTALL)
+        raise NotRunnableError(INSTALL)
     told = subprocess.run(["bwrap", "--version"], capture_output=True, text=True, timeout=30)
     return told.stdout.strip() or "bubblewrap"

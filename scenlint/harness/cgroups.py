@@ -72,7 +72,6 @@ def sweep() -> None:
         pid = folder.name.removeprefix(_PREFIX).partition("-")[0]
         if pid.isdigit() and not Path("/proc", pid).exists():
             with suppress(OSError):
-                _kill(folder)
                 folder.rmdir()
 
 

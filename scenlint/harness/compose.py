@@ -21,6 +21,7 @@ from scenlint.harness.container import ContainerEnvironment
 from scenlint.harness.engine import Engine, connect, faults
 from scenlint.harness.environment import Fault, FaultTimeoutError, StoppedError
 from scenlint.harness.images import Ready
+from scenlint.harness.probe import await_ready
 from scenlint.harness.reap import reap
 from scenlint.harness.scene import Scene
 from scenlint.harness.single import KEEP_ALIVE, SETTLE
@@ -81,6 +82,9 @@ def prepare(scene: Scene) -> Prepared:
     model = config(engine, scene, files, plan.folder, env)
     if plan.main not in (model.get("services") or {}):
         raise NotRunnableError(f"the compose file has no service `{plan.main}`, in which the agent works")
+    for name, path in (artifact for step in scene.plan.steps for artifact in step.verify.service_artifacts):
+        if name not in model["services"]:
+            raise NotRunnableError(f"the compose file has no service `{name}`, which is to hand over `{path}`")
     compose_model.check(model, plan.folder, scene.options, _logs(scene))
     instead = plan.container.image if plan.container else None
     ready = prepare_images(engine, scene, model, instead=instead, timeout=_timeout(plan.container))
@@ -117,7 +121,7 @@ def start(scene: Scene, made: Prepared) -> ComposeEnvironment:
         out.settle(SETTLE)
         out.folders((*terms.folders, *(container.folders if container else ())))
         if container and container.probe:
-            out.await_ready(container.probe)
+            await_ready(out, container.probe, scene.stop)
     except BaseException:
         discard(engine, scene)
         raise

@@ -38,6 +38,7 @@ NO_ADDRESS = {"com.docker.network.bridge.inhibit_ipv4": "true"}  # this machine 
 NO_WAY_OUT = {"com.docker.network.bridge.enable_ip_masquerade": "false"}
 # Names of this machine's own DNS would be resolved, and so asked for outside, even from a network without a way out.
 NO_DNS = ["127.0.0.1"]
+DNS_OPTIONS = ["timeout:1", "attempts:1"]  # older engines do not answer at all when they cannot ask further
 
 
 @dataclass(frozen=True)
@@ -113,9 +114,9 @@ def _asked_by(service: Model, folder: Path, logs: Path | None) -> Iterator[str]:
             yield from unsafe.bind(source, not volume.get("read_only"), folder)
         elif volume.get("type") not in ("bind", "volume", "tmpfs"):
             yield unsafe.MOUNT
-    build = service.get("build") or {}
-    context = str(build.get("context") or ".")
-    if "://" in context or set(unsafe.bind(context, False, folder)):
+    build = service.get("build")
+    # A context elsewhere: what it holds is not the task's, nor is it known before it is fetched.
+    if build and ("://" in str(build.get("context")) or set(unsafe.bind(str(build.get("context")), False, folder))):
         yield unsafe.FILES
 
 
@@ -171,7 +172,7 @@ def _service(name: str, service: Model, image: str, terms: Terms) -> Model:
         # Other services may call it by that name.
         out["networks"] = {key: _aliased(value or {}, fixed) for key, value in (out.get("networks") or {}).items()}
     if not terms.public and "network_mode" not in out:
-        out["dns"] = NO_DNS
+        out |= {"dns": NO_DNS, "dns_opt": DNS_OPTIONS}
     ports = [p for p in service.get("ports") or () if terms.port and str(p.get("published")) == str(terms.port)]
     if ports:
         out["ports"] = [{**_without(port, "name"), "host_ip": "127.0.0.1"} for port in ports]

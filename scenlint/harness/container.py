@@ -18,8 +18,7 @@ from scenlint.harness.engine import Engine, EngineError, faults
 from scenlint.harness.environment import Fault, GoneError, Ran, StoppedError
 from scenlint.harness.execution import Stream, kill_since
 from scenlint.harness.reap import remove_container
-from scenlint.task import plan
-from scenlint.task.plan import Command, Upload
+from scenlint.task.plan import Command, Network, Upload
 
 LOOK = 2.0  # seconds between two looks at the disk and at whether the container is still there
 _SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"  # without the folders that are for additions
@@ -45,6 +44,7 @@ class ContainerEnvironment:
         self.notes: list[str] = []  # limits that could not be held
         self.problem = ""  # why `close` could not remove everything
         self.variables: dict[str, str] = {"SCENLINT_CONTAINER": name}
+        self.network: Network | None = None  # None: one that cannot be changed
         self._stop, self._close = stop, close
         self.closed = False
         # Folders to be made with the next upload, and whether what lay there goes: each archive costs time.
@@ -58,6 +58,10 @@ class ContainerEnvironment:
 
     def fresh(self, folders: tuple[str, ...]) -> None:
         self._waiting += [(path, True) for path in folders]
+
+    def flush(self) -> None:
+        """Make what was put off: for whoever gets into the container by another way than `run`."""
+        self.upload_all(())
 
     def upload(self, upload: Upload) -> None:
         self.upload_all((upload,))
@@ -97,7 +101,7 @@ class ContainerEnvironment:
 
     def _kind(self, path: str) -> str | None:
         """What lies at a path: file, folder, other (a link, a device, …), or None."""
-        self.upload_all(())
+        self.flush()
         api = self.engine.api
         with self._faults(f"looking for `{path}`"):
             answer = api.head(api._url("/containers/{0}/archive", self.name), params={"path": path})
@@ -124,7 +128,7 @@ class ContainerEnvironment:
     # Commands
 
     def run(self, command: Command, log: Path | None, *, split: bool = False) -> Ran:
-        self.upload_all(())
+        self.flush()
         capture = Capture(log, split=split)
         began = time.monotonic()
         try:
@@ -216,24 +220,6 @@ class ContainerEnvironment:
         gone = self._gone()
         if gone is not None:
             raise gone
-
-    def await_ready(self, probe: plan.Probe) -> None:
-        """Run the probe until it succeeds; a Fault after its time or its retries."""
-        assert probe.command is not None
-        began, failures, said = time.monotonic(), 0, ""
-        while time.monotonic() - began < probe.timeout:
-            ran = self.run(probe.command, None)
-            if ran.exit_code == 0:
-                return
-            said = ran.output.strip()[-500:] or f"exit status {ran.exit_code}"
-            failures += time.monotonic() - began > probe.start_period
-            if probe.retries is not None and failures > probe.retries:
-                break
-            if self._stop is not None and self._stop.wait(probe.interval):
-                raise StoppedError("interrupted")
-            if self._stop is None:
-                time.sleep(probe.interval)
-        raise Fault(f"the environment did not become ready: `{' '.join(probe.command.argv)}` failed: {said}")
 
     def close(self) -> None:
         if self.closed:

@@ -159,8 +159,8 @@ def _take(out: Line, name: str, value: str) -> None:
             out.host.setdefault("devices", []).append(value)
         case "gpus":
             out.unsafe.add("devices")
-            count = -1 if value == "all" else int(value)
-            out.host["device_requests"] = [{"Driver": "", "Count": count, "Capabilities": [["gpu"]]}]
+            number = -1 if value == "all" else int(value)
+            out.host["device_requests"] = [{"Driver": "", "Count": number, "Capabilities": [["gpu"]]}]
         case "no-healthcheck":
             out.health = {"test": ["NONE"]}
         case "health-cmd":

@@ -6,27 +6,29 @@ import socket
 import threading
 import time
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 
-from scenlint.harness.capture import Capture
 from scenlint.harness.engine import Engine, EngineError, faults, moment
 from scenlint.harness.environment import Fault
 from scenlint.harness.reap import remove_container
 
 # Runs in a container of its own that shares the PID namespace. Kills what started at $1 or later, in hundredths of a
 # second after PID 1, unless it descends from an older process other than PID 1: services from before keep running.
+# PID 1 started some time before the engine says so, which makes $1 too early. $2 is exact, since this machine's start;
+# it holds if the engine is on this machine, that is if it is not far from $1.
 _KILLER = r"""
 all=
 for d in /proc/[0-9]*; do
   p=${d#/proc/}
   { read -r line <"$d/stat"; } 2>/dev/null || continue
-  since=$1
+  since=$1 exact=$2
   set -- ${line##*) }
   eval "parent_$p=$2 start_$p=${20}"
   all="$all $p"
-  set -- "$since"
+  set -- "$since" "$exact"
 done
 first=$((start_1 + $1))
+[ "$2" -ge $first ] && [ "$2" -le $((first + 1000)) ] && first=$2
 for p in $all; do
   [ "$p" = 1 ] || [ "$p" = $$ ] && continue
   q=$p
@@ -35,12 +37,19 @@ for p in $all; do
 done
 :
 """
+_BOOT_CLOCK = hasattr(time, "CLOCK_BOOTTIME")
+
+
+class Sink(Protocol):
+    """Takes what a command prints, by stream: 1 for stdout, 2 for stderr."""
+
+    def write(self, data: bytes, stream: int = 1) -> None: ...
 
 
 class Stream:
     """The output of one started command; a thread of its own takes it. `ended` is set when no more will come."""
 
-    def __init__(self, api: Any, exec_id: str, capture: Capture, stdin: bytes) -> None:
+    def __init__(self, api: Any, exec_id: str, capture: Sink, stdin: bytes) -> None:
         self.ended = threading.Event()
         self.heard = time.monotonic()
         url, start = api._url("/exec/{0}/start", exec_id), {"Tty": False, "Detach": False}
@@ -60,7 +69,7 @@ class Stream:
             self._socket.shutdown(socket.SHUT_RDWR)
         self.ended.wait(1)
 
-    def _take(self, capture: Capture) -> None:
+    def _take(self, capture: Sink) -> None:
         have = bytearray()
         # Whatever breaks the stream, what became of the command is asked afterwards.
         with suppress(Exception):
@@ -79,10 +88,17 @@ class Stream:
             self._response.close()
         self.ended.set()
 
+    def feed(self, data: bytes) -> None:
+        """More input for the command, where it was started with an open input."""
+        self._socket.sendall(data)
+
+    def end_input(self) -> None:
+        self._socket.shutdown(socket.SHUT_WR)
+
     def _give(self, data: bytes) -> None:
         with suppress(OSError):
-            self._socket.sendall(data)
-            self._socket.shutdown(socket.SHUT_WR)
+            self.feed(data)
+            self.end_input()
 
 
 def kill_since(engine: Engine, container: str, image: str, seconds: float) -> None:
@@ -105,12 +121,13 @@ def _kill_since(engine: Engine, container: str, image: str, began: float) -> Non
     told = api.inspect_container(container)
     now = moment(api.info().get("SystemTime"))
     since = now - (time.monotonic() - began) - moment(told["State"]["StartedAt"])
+    exact = time.clock_gettime(time.CLOCK_BOOTTIME) - (time.monotonic() - began) if _BOOT_CLOCK else 0.0
     host = api.create_host_config(
         pid_mode=f"container:{container}", network_mode="none", cap_drop=["ALL"], cap_add=["KILL"]
     )
     api.create_container(
         image,
-        ["-c", _KILLER, "sh", str(int(since * 100) - 2)],
+        ["-c", _KILLER, "sh", str(int(since * 100) - 2), str(int(exact * 100))],
         name=name,
         entrypoint=["sh"],
         user="0:0",

@@ -49,6 +49,8 @@ class Interrupt:
         if self.stop.is_set():
             for stream in (sys.stdout, sys.stderr):
                 with suppress(Exception):
+                    # A progress table hides the cursor.
+                    stream.write("\x1b[?25h" if stream.isatty() else "")
                     stream.flush()
             # Threads that wait for an engine would hold up an ordinary exit.
             os._exit(128 + number)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import resource
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,8 +125,12 @@ def _disk(engine: Engine | None, folder: Path) -> Iterator[Part]:
         else:
             advice = "" if free >= _ROOMY_MB else "make room before many images are built (`scenlint clean --images`)"
             yield Part(name, True if free >= _ROOMY_MB else None, found, advice=advice)
-    if not os.access(there, os.W_OK):
-        yield Part("ledger", False, f"{there} cannot be written", "every trial", "name a folder by --ledger")
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            pass
+    except OSError as exc:
+        found = f"{there} cannot be written: {exc.strerror}"
+        yield Part("ledger", False, found, "every trial", "name another folder by --ledger")
 
 
 def _files() -> Part:

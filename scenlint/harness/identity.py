@@ -40,6 +40,13 @@ class Identity:
         inner = ["--unshare-user", "--uid", str(INNER), "--gid", str(INNER)]
         return [*inner, "--disable-userns"] if _can_disable() else inner
 
+    def covers(self) -> list[str]:
+        """For bubblewrap, after /proc: the kernel's settings belong to root, also to one without any rights."""
+        if self.user is not None or os.geteuid() != 0:
+            return []
+        paths = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus")
+        return [part for path in paths if os.path.exists(path) for part in ("--ro-bind", path, path)]
+
     @property
     def counts_alone(self) -> bool:
         """Whether the limit on a user's processes counts only those of the sandbox."""

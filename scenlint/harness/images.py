@@ -74,7 +74,7 @@ def substitute(reference: str, mapping: Mapping[str, str]) -> str | None:
     """The local image mapped to a reference; a key without a digest serves every digest of that name and tag."""
     wanted = _plain(reference)
     known = {_plain(key): value for key, value in mapping.items()}
-    return known.get(wanted) or known.get(wanted.partition("@")[0])
+    return known.get(wanted) or known.get(_plain(wanted.partition("@")[0]))
 
 
 def _plain(reference: str) -> str:

@@ -14,6 +14,10 @@ def main() -> None:
         _, hard = resource.getrlimit(getattr(resource, name))
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(getattr(resource, name), (value, value))
+    if settings["cpus"]:
+        there = sorted(os.sched_getaffinity(0))
+        first = settings["turn"] % len(there)
+        os.sched_setaffinity(0, (there[first:] + there[:first])[: settings["cpus"]])
     if settings["user"] is not None:
         os.setgroups([])
         os.setresgid(*[settings["user"]] * 3)

@@ -14,12 +14,12 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from scenlint.harness.ownership import alive, owner
-from scenlint.task.record import FailureClass, Phase, TrialRecord
+from scenlint.task.record import FailureClass, Phase, Status, TrialRecord
 
 FOLDER = ".scenlint"
 VERSION = 1
@@ -83,7 +83,6 @@ class Ledger:
                 raise LedgerError(f"there is no ledger in `{folder}`: nothing has been run yet, or name it by --ledger")
             self._db = sqlite3.connect(folder / "ledger.db", timeout=_BUSY, check_same_thread=False)
             self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=FULL")
             self._prepare()
 
     def _prepare(self) -> None:
@@ -136,7 +135,7 @@ class Ledger:
 
     def finish(self, record: TrialRecord) -> None:
         """A trial has ended: its whole record, here and beside its outputs."""
-        with self._write() as db:
+        with self._write(sync=True) as db:
             _write_whole(self.folder / "trials" / record.id / "record.json", record.to_json())
             db.execute(
                 "UPDATE trials SET finished = 1, status = ?, reward = ?, record = ? WHERE id = ?",
@@ -188,19 +187,22 @@ class Ledger:
             return [text for (text,) in found]
 
     def _living(self) -> set[str]:
-        """The runs whose driver lives, or may live for all that can be told from here."""
-        return {
-            run for run, who in self._db.execute("SELECT id, owner FROM runs") if alive(json.loads(who)) is not False
-        }
+        """The runs whose driver lives. Of one on another machine nothing can be told: it is given a day."""
+        yesterday = (datetime.now(UTC) - timedelta(days=1)).isoformat()
+        runs = self._db.execute("SELECT id, owner, started FROM runs").fetchall()
+        lives = {run: alive(json.loads(who)) for run, who, _ in runs}
+        return {run for run, _, started in runs if lives[run] or (lives[run] is None and started > yesterday)}
 
     # Faults
 
     @contextmanager
-    def _write(self) -> Iterator[sqlite3.Connection]:
-        """One transaction: all of it or nothing."""
-        with self._faults(), self._lock, self._db:
-            self._db.execute("BEGIN IMMEDIATE")
-            yield self._db
+    def _write(self, *, sync: bool = False) -> Iterator[sqlite3.Connection]:
+        """One transaction, all of it or nothing. It outlives the process; with `sync` the machine's fall as well."""
+        with self._faults(), self._lock:
+            self._db.execute(f"PRAGMA synchronous={'FULL' if sync else 'NORMAL'}")
+            with self._db:
+                self._db.execute("BEGIN IMMEDIATE")
+                yield self._db
 
     @contextmanager
     def _faults(self) -> Iterator[None]:
@@ -224,7 +226,8 @@ def _explained(error: sqlite3.Error) -> str:
 
 
 def _cut_short(record: TrialRecord) -> TrialRecord:
-    """The record of a trial whose driver died."""
+    """The record of a trial whose driver died: whatever it may hold, it came to no verdict."""
+    record.reward, record.status, record.strict, record.harness = None, Status.NO_VERDICT, None, None
     record.failure_class = FailureClass.INTERRUPTED
     last = record.phases[-1].name if record.phases else ""
     record.failure_evidence = f"scenlint ended after the phase {last}" if last else "scenlint ended before a phase did"

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from scenlint.harness import bubblewrap, cgroups, solutions
-from scenlint.harness.bubblewrap import Box, Mount
+from scenlint.harness.box import Box, Mount
 from scenlint.harness.cgroups import Group
 from scenlint.harness.environment import Environment, Fault, GoneError, InfrastructureError, Ran
 from scenlint.harness.private import private_files
-from scenlint.harness.scene import Scene
+from scenlint.harness.scene import Scene, plain
 from scenlint.harness.tree import Tree
 from scenlint.task.plan import (
     SUBMISSION,
@@ -88,7 +88,7 @@ def grader(scene: Scene, step: Step, environment: Environment) -> LocalEnvironme
     has a method `equip`, that gets the grader, to add to its `mounts`, `variables` and `closing`.
     """
     if isinstance(environment, LocalEnvironment):
-        return LocalEnvironment(scene, environment.home / f"grading-{step.name}", environment.work, step.verify)
+        return LocalEnvironment(scene, environment.home / f"grading-{plain(step.name)}", environment.work, step.verify)
     home = scene.folder / f"{_HOME}-verifier"
     _discard(home)
     out = LocalEnvironment(scene, home, None, step.verify)
@@ -113,12 +113,13 @@ class LocalEnvironment:
         self.problem = ""  # why `close` could not remove everything
         self.mounts: list[Mount] = []  # further ones, for graders of other environments
         self.variables: dict[str, str] = {}
+        self.before: tuple[str, ...] = ()  # a program with arguments that is put before every command
         self.closing: list[Callable[[], None]] = []
         self._closed = False
         self._writable: set[str] = set()  # folders outside of the working directory that a command may write
-        self._group = Group(self.limits)
         self.files = Tree.make(home / "files")  # uploads outside of the working directory
         self.work = work or Tree.make(home / "work", self.identity)
+        self._group = Group(self.limits)
         if missing := [k for k in ("memory", "pids") if k not in self._group.held]:
             self.notes.append(f"no control group for {' and '.join(missing)}: limits hold for each process by itself")
 
@@ -173,7 +174,7 @@ class LocalEnvironment:
             )
             return bubblewrap.run(
                 box,
-                argv,
+                (*self.before, *argv),
                 log,
                 timeout=timeout,
                 stdin=command.stdin,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -11,7 +12,7 @@ from pathlib import PurePosixPath
 from scenlint import __version__
 from scenlint.harness.environment import Fault, InfrastructureError, Ran, StoppedError
 from scenlint.harness.scene import Scene
-from scenlint.task.plan import Check, NotRunnableError, RunPlan, Step
+from scenlint.task.plan import Check, Container, NotRunnableError, RunPlan, Step
 from scenlint.task.record import FailureClass, PhaseName, Status, TrialRecord, Verdict
 
 _CONFIDENCE = ("low", "medium", "high")
@@ -32,14 +33,17 @@ class Outcome:
         """Whether the next step may run: there is a verdict, and it reaches the step's minimum."""
         if self.strict is None or self.strict.reward is None:
             return False
-        return self.step.min_reward is None or self.strict.reward >= self.step.min_reward
+        if self.step.min_reward is not None and self.strict.reward < self.step.min_reward:
+            return False
+        return all(self.strict.rewards.get(key, -math.inf) >= least for key, least in self.step.min_rewards)
 
 
 def blank(scene: Scene, agent: str) -> TrialRecord:
     """The record of a trial that is about to start."""
     plan = scene.plan
     first = plan.steps[0] if plan.steps else None
-    limits = plan.container.limits if plan.container else None
+    container = _container(plan)
+    limits = container.limits if container else None
     return TrialRecord(
         id=scene.trial,
         task=plan.task,
@@ -69,19 +73,25 @@ def task_digest(plan: RunPlan) -> str:
 
 def own_folders(plan: RunPlan, step: Step) -> tuple[str, ...]:
     """The folders that verdicts are written to, where they are the harness's own and not the task's."""
-    made = {f for c in (plan.container, step.verify.container) if c for f in c.folders}
+    made = {f for c in (_container(plan), step.verify.container) if c for f in c.folders}
     parents = dict.fromkeys(str(PurePosixPath(p).parent) for p in step.verify.verdict_paths)
     return tuple(f for f in parents if f.startswith("/logs/") or (f in made and f != _workdir(plan)))
 
 
 def _workdir(plan: RunPlan) -> str | None:
-    return plan.container.workdir if plan.container else None
+    container = _container(plan)
+    return container.workdir if container else None
+
+
+def _container(plan: RunPlan) -> Container | None:
+    """What the plan says of the agent's container, alone or in a compose project."""
+    return plan.container or (plan.compose.container if plan.compose else None)
 
 
 def worth_keeping(plan: RunPlan, step: Step) -> list[str]:
     """Folders of the harness's own to copy out: logs and verdicts, the common folder once where they share one."""
     paths = {PurePosixPath(p).parent for p in step.verify.verdict_paths}
-    for container in (plan.container, step.verify.container):
+    for container in (_container(plan), step.verify.container):
         paths |= {PurePosixPath(p) for p in container.folders} if container else set()
     # /logs/agent and /logs/verifier come out as /logs: each archive costs time.
     tops = {PurePosixPath(*p.parts[:2]) for p in paths if len(p.parts) > 2} | {p for p in paths if len(p.parts) == 2}
@@ -118,7 +128,7 @@ def _strict(agent: str, plan: RunPlan, outcomes: Sequence[Outcome], fault: BaseE
     without = next((v for v in verdicts if v.reward is None), None)
     if without is not None or len(verdicts) < len(outcomes) or not verdicts:
         reason = without.reason if without else "the verifier did not run"
-        return Verdict(None, reason=reason, confidence="low")
+        return Verdict(None, reason=reason, confidence="low", invalid=without is not None and without.invalid)
     rewards = [v.reward or 0.0 for v in verdicts]
     missed = len(plan.steps) - len(outcomes)
     reasons = [v.reason for v in verdicts if v.reason]
@@ -190,7 +200,7 @@ def _no_verdict(
             )
         case InfrastructureError():
             return FailureClass.INFRASTRUCTURE, evidence
-    if not acted or not isinstance(fault, Fault):
+    if not acted or not isinstance(fault, Fault) or (last is not None and last.name == PhaseName.START):
         return FailureClass.INFRASTRUCTURE, evidence
     during_agent = last is not None and last.name == PhaseName.AGENT
     return (FailureClass.TOOL_ERROR if during_agent else FailureClass.VERIFIER_ERROR), evidence

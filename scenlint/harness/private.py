@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from scenlint.harness.bubblewrap import Mount
+from scenlint.harness.box import Mount
 from scenlint.harness.environment import Fault
 from scenlint.harness.identity import Identity
 

@@ -9,6 +9,7 @@ from scenlint.harness.container import ContainerEnvironment
 from scenlint.harness.engine import Engine, EngineError, connect, faults
 from scenlint.harness.environment import Fault
 from scenlint.harness.images import Ready
+from scenlint.harness.probe import await_ready
 from scenlint.harness.scene import Scene
 from scenlint.task import plan
 from scenlint.task.plan import Network
@@ -42,17 +43,18 @@ def prepare_image(scene: Scene, wanted: plan.Container, log: str) -> Ready:
 def start(scene: Scene, image: Ready) -> ContainerEnvironment:
     """The agent's container."""
     assert scene.plan.container is not None
-    return launch(scene, scene.plan.container, image, f"scenlint-{scene.trial}")
+    return launch(scene, scene.plan.container, image, f"scenlint-{scene.trial}", scene.plan.network)
 
 
-def launch(scene: Scene, wanted: plan.Container, image: Ready, name: str) -> ContainerEnvironment:
+def launch(scene: Scene, wanted: plan.Container, image: Ready, name: str, network: Network) -> ContainerEnvironment:
     """Create and start a container. Where that fails nothing stays behind."""
     engine = connect()
     environment = ContainerEnvironment(engine, name, image.id, stop=scene.stop)
+    environment.network = network
     try:
         try:
             with faults(f"creating the container `{name}`"):
-                environment.notes += _create(engine, wanted, image, scene, name)
+                environment.notes += _create(environment, wanted, image, scene)
         except Fault as exc:
             # What the engine refused to make was not made, and the name may be another's.
             environment.closed = not isinstance(exc, EngineError)
@@ -71,17 +73,32 @@ def launch(scene: Scene, wanted: plan.Container, image: Ready, name: str) -> Con
             environment.settle(SETTLE)
         environment.folders(wanted.folders)
         if wanted.probe is not None:
-            environment.await_ready(wanted.probe)
+            await_ready(environment, wanted.probe, scene.stop)
     except BaseException:
         environment.close()
         raise
     return environment
 
 
-def _create(engine: Engine, wanted: plan.Container, image: Ready, scene: Scene, name: str) -> list[str]:
+def switch(scene: Scene, environment: ContainerEnvironment, wanted: Network) -> None:
+    """Give a running container another network."""
+    api, name = environment.engine.api, environment.name
+    with faults(f"changing the network of the container `{name}`"):
+        for old in api.inspect_container(name)["NetworkSettings"]["Networks"]:
+            api.disconnect_container_from_network(name, old, force=True)
+    if wanted is Network.PUBLIC:
+        network = environment.engine.public_network(scene.options)
+        with faults(f"connecting the container `{name}` to a network"):
+            api.connect_container_to_network(name, network)
+    environment.network = wanted
+
+
+def _create(environment: ContainerEnvironment, wanted: plan.Container, image: Ready, scene: Scene) -> list[str]:
     """Create it with every limit that the engine can hold; notes on those it cannot."""
     import docker.errors
 
+    engine = environment.engine
+    public = environment.network is Network.PUBLIC
     notes = []
     limits, default = wanted.limits, scene.options.limits
     cpus, there = limits.cpus or default.cpus, engine.info.get("NCPU") or 1
@@ -90,7 +107,7 @@ def _create(engine: Engine, wanted: plan.Container, image: Ready, scene: Scene, 
         cpus = float(there)
     memory = limits.memory_mb or default.memory_mb
     host: dict[str, Any] = {
-        "network_mode": engine.public_network(scene.options) if scene.plan.network is Network.PUBLIC else "none",
+        "network_mode": engine.public_network(scene.options) if public else "none",
         "pids_limit": limits.pids or default.pids,
         "nano_cpus": int(cpus * 1e9) if cpus else None,
         "mem_limit": f"{memory}m" if memory else None,
@@ -103,7 +120,7 @@ def _create(engine: Engine, wanted: plan.Container, image: Ready, scene: Scene, 
     if storage and _limits_storage(engine):
         host["storage_opt"] = {"size": f"{storage}M"}
     arguments: dict[str, Any] = {
-        "name": name,
+        "name": environment.name,
         "command": list(wanted.command or KEEP_ALIVE),
         "environment": [f"{k}={v}" for k, v in wanted.env],
         "user": wanted.user,

@@ -9,16 +9,17 @@ import shutil
 import socket
 import struct
 import subprocess
-import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
 
-from scenlint.harness.bubblewrap import Box, Mount, Running
+from scenlint.harness.box import Box, Mount
+from scenlint.harness.bubblewrap import Running
 from scenlint.harness.capture import DRAIN, TICK, Capture, take
 from scenlint.harness.cgroups import Group
 from scenlint.harness.environment import Fault
 from scenlint.harness.identity import Identity
+from scenlint.harness.system import INTERPRETER
 from scenlint.task.plan import Command, Limits
 
 HELPER = "deepgym_solution"
@@ -87,8 +88,10 @@ class Solutions:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _accept(self) -> None:
+        waiting = select.poll()
+        waiting.register(self._listener, select.POLLIN)
         while not self._ended.is_set():
-            if not select.select([self._listener], [], [], TICK)[0]:
+            if not waiting.poll(TICK * 1000):
                 continue
             with suppress(OSError):
                 connection, _ = self._listener.accept()
@@ -130,7 +133,7 @@ class Solutions:
 
 def boot(module: str) -> tuple[str, ...]:
     """The command that runs one of the runtime's modules in a sandbox."""
-    return (sys.executable, "-I", "-c", _BOOT.format(module), _RUNTIME)
+    return (INTERPRETER, "-I", "-c", _BOOT.format(module), _RUNTIME)
 
 
 def runtime() -> Mount:

@@ -32,6 +32,9 @@ def _prefixes() -> list[str]:
     ]
 
 
+# What runs Python code in sandboxes: with this environment's packages, unless its place is taken there.
+_HERE = os.path.abspath(sys.executable or PYTHON)
+INTERPRETER = _HERE if any(_HERE.startswith(f"{path}/") for path in ("/usr", *_prefixes())) else PYTHON
 SEARCH_PATH = ":".join(
     dict.fromkeys(
         [

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
@@ -44,9 +44,9 @@ class Tree:
                 if upload.clear:
                     self.remove(path)
                 self._folder(path)
-                for item in below(source):
+                for item in below(source, upload.exclude):
                     inner = PurePosixPath(path, item.relative_to(source).as_posix())
-                    self._copy(item, inner, upload.executable and _is_script(item))
+                    self._copy(item, inner, upload.executable and is_script(item))
             else:
                 self._copy(source.resolve(), PurePosixPath(path), upload.executable)
 
@@ -190,12 +190,15 @@ class Tree:
             self.owner.own(path)
 
 
-def below(folder: Path) -> Iterator[Path]:
-    """Everything below a folder, parents first; links to folders are not entered."""
+def below(folder: Path, exclude: Collection[str] = (), inside: str = "") -> Iterator[Path]:
+    """Everything below a folder but what is left out, parents first; links to folders are not entered."""
     for item in sorted(folder.iterdir()):
+        name = f"{inside}{item.name}"
+        if name in exclude:
+            continue
         yield item
         if item.is_dir() and not item.is_symlink():
-            yield from below(item)
+            yield from below(item, exclude, f"{name}/")
 
 
 def _parts(path: str | PurePosixPath) -> tuple[str, ...]:
@@ -224,7 +227,8 @@ def _readable(path: Path) -> Path:
     return path
 
 
-def _is_script(path: Path) -> bool:
+def is_script(path: Path) -> bool:
+    """Whether a file is made to be started."""
     if path.suffix in (".sh", ".bash"):
         return True
     with suppress(OSError):

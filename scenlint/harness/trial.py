@@ -29,8 +29,9 @@ from scenlint.harness.environment import (
     StoppedError,
 )
 from scenlint.harness.outcome import Outcome
+from scenlint.harness.probe import await_ready
 from scenlint.harness.scene import Scene, plain
-from scenlint.task.plan import Check, NotRunnableError, Reader, RunPlan, Step
+from scenlint.task.plan import Check, NotRunnableError, Reader, RunPlan, Step, Verify
 from scenlint.task.record import CheckResult, Phase, PhaseName, TrialRecord, Verdict
 
 EVIDENCE_LIMIT = 64 * 1024 * 1024  # bytes of a folder of logs that are copied out
@@ -120,13 +121,14 @@ class _Trial:
 
     def _step(self, done: Outcome, environment: Environment, verifier: Any) -> None:
         step = done.step
-        if step.uploads or step.setup:
-            self._set_up(step, environment)
+        self._set_up(step, environment)
         grader = environment
         try:
             self._act(done, environment)
+            self._run_hooks(step, environment)
+            graded = backends.told(step, done.agent)
             with self._phase(PhaseName.OVERLAY, step):
-                grader = backends.grader(self.scene, step, environment, verifier)
+                grader = backends.grader(self.scene, graded, environment, verifier)
                 own = outcome.own_folders(self.plan, step)
                 grader.fresh(own)
                 for path in step.verify.verdict_paths:
@@ -134,7 +136,7 @@ class _Trial:
                         grader.remove(path)
                 for upload in step.verify.overlay:
                     grader.upload(upload)
-            self._verify(done, grader)
+            self._verify(done, graded.verify, grader)
             with self._phase(PhaseName.VERDICT, step) as phase:
                 assert self.read is not None
                 done.strict, done.harness, checks = self.read(step, self.plan, done.ran, grader)
@@ -150,14 +152,19 @@ class _Trial:
                     self._remove(grader, step)
 
     def _set_up(self, step: Step, environment: Environment) -> None:
+        network = self.plan.network
+        if not (step.uploads or step.setup or step.probe or backends.other_network(environment, network)):
+            return
         with self._phase(PhaseName.START, step) as phase:
+            backends.give_network(self.scene, environment, network)
             for upload in step.uploads:
                 environment.upload(upload)
-            if step.setup is None:
-                return
-            self._note(phase, environment.run(step.setup, self.scene.log("setup.log", step)))
-            if phase.exit_code != 0:
-                raise Fault(f"the step's set-up failed with exit status {phase.exit_code}")
+            if step.setup is not None:
+                self._note(phase, environment.run(step.setup, self.scene.log("setup.log", step)))
+                if phase.exit_code != 0:
+                    raise Fault(f"the step's set-up failed with exit status {phase.exit_code}")
+            if step.probe is not None:
+                await_ready(environment, step.probe, self.scene.stop)
 
     def _act(self, done: Outcome, environment: Environment) -> None:
         with self._phase(PhaseName.AGENT, done.step) as phase:
@@ -171,8 +178,26 @@ class _Trial:
             if left:
                 phase.output += f"\n[still running after the agent: {'; '.join(left)[:2000]}]"
 
-    def _verify(self, done: Outcome, grader: Environment) -> None:
-        verify = done.step.verify
+    def _run_hooks(self, step: Step, environment: Environment) -> None:
+        """What is to be gathered before the grading: where that fails, it is noted."""
+        if not step.verify.collect:
+            return
+        with self._phase(PhaseName.COLLECT, step) as phase:
+            for n, hook in enumerate(step.verify.collect):
+                try:
+                    place = backends.service(environment, hook.service)
+                    ran = place.run(hook.command, self.scene.log(f"collect-{n}.log", step))
+                except (StoppedError, InfrastructureError):
+                    raise
+                except Fault as exc:
+                    phase.error = f"collect: {exc}"
+                    continue
+                self._note(phase, ran)
+                if ran.exit_code != 0:
+                    how = "ran out of time" if ran.timed_out else f"ended with exit status {ran.exit_code}"
+                    phase.error = f"collect: `{' '.join(hook.command.argv)}` {how}"
+
+    def _verify(self, done: Outcome, verify: Verify, grader: Environment) -> None:
         began, split = time.monotonic(), verify.reader is not Reader.REWARD_FILE
         with self._phase(PhaseName.VERIFY, done.step) as phase:
             for check in verify.checks:

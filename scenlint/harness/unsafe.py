@@ -53,9 +53,7 @@ def bind(source: str, writable: bool, folder: Path | None = None) -> Iterator[st
     real = Path(os.path.realpath(source))
     if _SOCKETS.search(source) or _is_socket(real):
         yield SOCKET
-    elif writable:
-        yield MOUNT
-    elif not real.is_relative_to(folder.resolve() if folder else os.path.abspath(source)):
+    elif writable or not real.is_relative_to(folder.resolve() if folder else os.path.abspath(source)):
         yield MOUNT
 
 

@@ -40,6 +40,8 @@ def check(
     found = Finder(settings, force_exclude=force_exclude).discover(paths)
     report = Report(version=scenlint.__version__, root=Path.cwd(), skipped=[*found.messages])
     report.missing = found.missing
+    if not engine.task_rules and engine.trial_rules:
+        report.skipped.append("the selected rules judge trials: `scenlint validate` runs them")
     outcomes: dict[TaskRef, Outcome] = {}
     for ref, outcome in _judge_all(engine, found.refs, jobs or os.cpu_count() or 1):
         outcomes[ref] = outcome

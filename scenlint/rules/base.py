@@ -42,6 +42,11 @@ class Rule:
     trial_check: TrialCheck | None = None
 
     @property
+    def command(self) -> str:
+        """The command that judges by it: "check", or "validate" for rules about trials."""
+        return "check" if self.trial_check is None else "validate"
+
+    @property
     def family(self) -> str:
         """The folder it lies in: "brief", "verifier", …"""
         return self.module.split(".")[-2]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from scenlint.source.literals import literals, target
-from scenlint.source.python import Function, PyModule
+from scenlint.source.python import Function, PyModule, walk
 from scenlint.source.text import Span
 
 _GETTERS = ("os.getenv", "os.environ.get", "os.environ.pop", "os.environ.setdefault")
@@ -161,7 +161,7 @@ class _Finder:
             elif isinstance(node, ast.IfExp) and isinstance(node.test, ast.Name):
                 out.add(node.test.id)
             elif isinstance(node, ast.If):
-                tested = {n.id for n in ast.walk(node.test) if isinstance(n, ast.Name)}
+                tested = {n.id for n in walk(node.test) if isinstance(n, ast.Name)}
                 out |= tested & {target(statement) for statement in node.body}
         return out
 
@@ -202,7 +202,7 @@ def _declared(function: Function, name: str) -> ast.expr | None:
 
 
 def _contains(body: list[ast.stmt], node: ast.AST) -> bool:
-    return any(n is node for statement in body for n in ast.walk(statement))
+    return any(n is node for statement in body for n in walk(statement))
 
 
 def _catches(statement: ast.Try) -> bool:
@@ -210,7 +210,7 @@ def _catches(statement: ast.Try) -> bool:
     for handler in statement.handlers:
         caught = ast.unparse(handler.type) if handler.type else "Exception"
         if re.search(r"\b(KeyError|LookupError|Exception|BaseException)\b", caught):
-            return not any(stops(n) for s in handler.body for n in ast.walk(s))
+            return not any(stops(n) for s in handler.body for n in walk(s))
     return False
 
 

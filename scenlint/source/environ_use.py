@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from scenlint.source.environ import EnvRead, env_reads
 from scenlint.source.literals import target
 from scenlint.source.liveness import is_live
-from scenlint.source.python import PyModule
+from scenlint.source.python import PyModule, walk
 
 
 def live_code(module: PyModule) -> Callable[[ast.AST], bool]:
@@ -43,7 +43,7 @@ def _tables(module: PyModule, node: ast.expr) -> Iterator[str]:
             name = target(outer) if outer is not None else None
             yield from [name] if name else []
         elif isinstance(up, ast.For):
-            for n in ast.walk(up):
+            for n in walk(up):
                 if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store) and isinstance(n.value, ast.Name):
                     yield n.value.id
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from itertools import islice, product
 
-from scenlint.source.python import PyModule
+from scenlint.source.python import PyModule, walk
 
 _MOST = 200  # texts that one expression may be
 
@@ -87,7 +87,7 @@ class Literals:
                 heads = [(up.target, up.iter)]
             elif isinstance(up, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
                 heads = [(g.target, g.iter) for g in up.generators]
-            out += [h for h in heads if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(h[0]))]
+            out += [h for h in heads if any(isinstance(n, ast.Name) and n.id == name for n in walk(h[0]))]
         return out
 
     def elements(self, node: ast.expr, depth: int) -> list[ast.expr] | None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from scenlint.source.python import PyModule
+from scenlint.source.python import PyModule, walk
 
 Owner = tuple[str, ...]  # the functions and classes around a statement, outermost first
 Name = tuple[Owner, str]  # a name, and the scope it belongs to
@@ -68,7 +68,7 @@ class _Liveness:
                 ):
                     left.append(unit)
                     continue
-                for node in (n for root in unit.nodes for n in ast.walk(root)):
+                for node in (n for root in unit.nodes for n in walk(root)):
                     out.add(id(node))
                     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                         wanted.add(self._resolve(unit.owner, node.id))
@@ -108,9 +108,9 @@ class _Liveness:
         if isinstance(node, ast.ClassDef):
             yield _Unit([*node.bases, *node.keywords], inner)
         else:
-            outer = {n for s in ast.walk(node) if isinstance(s, ast.Global | ast.Nonlocal) for n in s.names}
-            stored = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-            given = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
+            outer = {n for s in walk(node) if isinstance(s, ast.Global | ast.Nonlocal) for n in s.names}
+            stored = {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+            given = {a.arg for a in walk(node.args) if isinstance(a, ast.arg)}
             self.locals[inner] = (stored | given) - outer
             yield _Unit([node.args], inner)
         yield from self._split(node.body, inner)
@@ -129,7 +129,7 @@ class _Liveness:
             isinstance(n, ast.Await | ast.Yield | ast.YieldFrom)
             or (isinstance(n, ast.Call) and not self._is_pure(n.func))
             or (isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store))
-            for n in ast.walk(node)
+            for n in walk(node)
         )
 
     def _is_pure(self, function: ast.expr) -> bool:
@@ -145,11 +145,11 @@ class _Liveness:
 def _sets(node: ast.stmt) -> set[str]:
     """The names that a statement sets or adds to."""
     out: set[str] = set()
-    for n in ast.walk(node):
+    for n in walk(node):
         if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
             out.add(n.id)
         elif isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and isinstance(n.func.value, ast.Name):
             out.add(n.func.value.id)
         elif isinstance(n, ast.Subscript | ast.Attribute) and isinstance(n.ctx, ast.Store):
-            out |= {part.id for part in ast.walk(n.value) if isinstance(part, ast.Name)}
+            out |= {part.id for part in walk(n.value) if isinstance(part, ast.Name)}
     return out

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from scenlint.source import markdown
-from scenlint.source.data import parse
+from scenlint.source.data import Data, parse
 from scenlint.source.text import Fragment, Span
 from scenlint.task import demands
 from scenlint.task.demands import Demand
@@ -16,6 +16,7 @@ from scenlint.task.model import Task
 from scenlint.task.suggest import closest
 
 _HOLE = re.compile(r"[*<>{}$=]")
+_CALLED = re.compile(r"\b(?:keys?|columns?|fields?|headers?|propert\w+|attributes?)\b|键|字段|列", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -29,17 +30,19 @@ class Contradiction:
 
 def keys(task: Task) -> list[Contradiction]:
     """Keys of the brief's own examples that no check reads, beside a key that only the verifier knows."""
-    stated = {name: span for brief in task.briefs for name, span in example_keys(brief.prose)}
+    return task.memo("contradicted keys", lambda: list(_keys(task)))
+
+
+def _keys(task: Task) -> Iterator[Contradiction]:
+    stated = {name: span for brief in task.briefs for name, span in _stated_keys(brief.prose)}
     read = {key.name for check in task.checks for key in check.keys}
     idle = [name for name in stated if name not in read]
-    out = []
     for demand in demands.keys(task, shown=False):
         if demand.visible.states_key(demand.what, loose=True):
             continue
         like = [n for n in idle if _alike(n, demand.what)] or closest(demand.what, idle, 1)
         if like:
-            out.append(Contradiction(demand, like[0], stated[like[0]]))
-    return out
+            yield Contradiction(demand, like[0], stated[like[0]])
 
 
 def _alike(stated: str, read: str) -> bool:
@@ -48,21 +51,24 @@ def _alike(stated: str, read: str) -> bool:
     return bool(a and b) and (a < b or b < a)
 
 
-def example_keys(prose: Fragment) -> Iterator[tuple[str, Span]]:
-    """The keys of the JSON objects that stand as examples in a brief."""
+def _stated_keys(prose: Fragment) -> Iterator[tuple[str, Span]]:
+    """The keys of a brief's JSON examples, and the names in code marks that it calls keys, columns or fields."""
+    for line in re.finditer(r".+", prose.text):
+        if _CALLED.search(line.group()):
+            for name in re.finditer(r"`([A-Za-z_][\w-]{2,})`", line.group()):
+                yield name[1], prose.span(line.start() + name.start(1), line.start() + name.end(1))
     for block in markdown.parse(prose).of(markdown.Part.CODE):
         body = prose.slice(block.start, block.end, "json")
-        if not body.text.lstrip().startswith(("{", "[")):
-            continue
-        data = parse(body)
-        if data.error is None:
-            yield from _walk(data, data.value, ())
+        if body.text.lstrip().startswith(("{", "[")):
+            data = parse(body)
+            if data.error is None:
+                yield from _walk(data, data.value, ())
 
 
-def _walk(data: object, value: object, path: tuple[str | int, ...]) -> Iterator[tuple[str, Span]]:
+def _walk(data: Data, value: object, path: tuple[str | int, ...]) -> Iterator[tuple[str, Span]]:
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield key, data.key_span(*path, key)  # type: ignore[attr-defined]
+            yield key, data.key_span(*path, key)
             yield from _walk(data, inner, (*path, key))
     elif isinstance(value, list):
         for n, inner in enumerate(value[:3]):
@@ -71,8 +77,11 @@ def _walk(data: object, value: object, path: tuple[str | int, ...]) -> Iterator[
 
 def paths(task: Task) -> list[Contradiction]:
     """A path of the brief that no check opens, beside one of the same file name or stem that only the verifier knows."""
+    return task.memo("contradicted paths", lambda: list(_paths(task)))
+
+
+def _paths(task: Task) -> Iterator[Contradiction]:
     opened = {a.path for check in task.checks for a in check.accesses}
-    out = []
     for demand in demands.paths(task, elsewhere=True):
         want = PurePosixPath(demand.what)
         for stated in demand.visible.paths():
@@ -82,9 +91,8 @@ def paths(task: Task) -> list[Contradiction]:
                 continue
             alike = have.name == want.name or (have.stem == want.stem and len(have.stem) > 2)
             if alike and not any(_same(text, o) for o in opened):
-                out.append(Contradiction(demand, text, stated.span))
+                yield Contradiction(demand, text, stated.span)
                 break
-    return out
 
 
 def _same(stated: str, opened: str) -> bool:

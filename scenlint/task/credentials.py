@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from scenlint.source.literals import Literals, literals
-from scenlint.source.python import PyModule
+from scenlint.source.python import PyModule, walk
 from scenlint.source.text import Fragment, Span
 from scenlint.task.model import HarnessVariables
 
@@ -137,7 +137,7 @@ def _app(module: PyModule, known: Literals, node: ast.AST, variables: HarnessVar
 
 def _reached(known: Literals, node: ast.AST, variables: HarnessVariables, depth: int) -> set[str]:
     out: set[str] = set()
-    for part in ast.walk(node):
+    for part in walk(node):
         text = part.value if isinstance(part, ast.Constant) else part.id if isinstance(part, ast.Name) else None
         variable = variables.given.get(text) if isinstance(text, str) else None
         if variable is not None and variable.site:

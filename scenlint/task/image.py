@@ -85,6 +85,10 @@ def read_image(task: Task, *, hide: bool = True) -> Image:
 
     `hide`: leave out the verifier's and the oracle's own folders, even if the build copies them.
     """
+    return task.memo(("image", hide), lambda: _read_image(task, hide))
+
+
+def _read_image(task: Task, hide: bool) -> Image:
     environment = task.environment
     if environment is None:
         return Image(unlisted=["the task has no environment"] if task.sites else [])

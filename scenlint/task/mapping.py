@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from scenlint.source import markdown
@@ -41,6 +41,7 @@ _STOP_WORDS = """
     false none self def return import json open read write get set list dict str int len
 """
 _STOP = frozenset(_STOP_WORDS.split())
+_WORD = re.compile(r"[A-Z]++[a-z]*+|[a-z]++")  # `totalRows` is two words, and so is `total_rows`
 
 
 @dataclass(frozen=True)
@@ -263,14 +264,13 @@ def marks(text: str, *, strict: bool = False) -> Iterator[str]:
         yield from re.findall(r"\d+(?:\.\d+)*", match[1])
 
 
-def stems(text: str) -> Iterator[str]:
+def stems(text: str) -> set[str]:
     """The content words of a text, identifiers taken apart, endings cut."""
-    for word in re.findall(r"[A-Za-z]{3,}", _spaced(text)):
-        lower = word.lower()
-        if lower not in _STOP:
-            yield _stem(lower)
+    words = {word.lower() for word in _WORD.findall(text) if len(word) > 2}
+    return {_stem(word) for word in words - _STOP}
 
 
+@lru_cache(maxsize=16384)
 def _stem(word: str) -> str:
     for ending in ("ations", "ation", "ings", "ing", "ies", "ied", "edly", "ed", "es", "ers", "er", "ly", "s", "e"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:

@@ -6,12 +6,12 @@ absent, and then `Task.absent` says why. Text is held as Fragments, so every pos
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scenlint.source.data import Data
 from scenlint.source.files import FileTree
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from scenlint.task.checks import Survey
     from scenlint.task.checks.model import Check
     from scenlint.task.criteria import Criterion
+    from scenlint.task.judgements import Judgement
     from scenlint.task.visible import Visible
+
+T = TypeVar("T")
 
 
 class Role(StrEnum):
@@ -311,6 +314,7 @@ class Task:
     # that no rule has (with the closest known ones).
     judged_names: frozenset[str] = frozenset()
     unknown_names: dict[str, list[str]] = field(default_factory=dict)
+    _memo: dict[object, object] = field(default_factory=dict, repr=False)
 
     @property
     def metadata(self) -> Document | None:
@@ -330,6 +334,12 @@ class Task:
         }[role]
         return None if present else self.absent.get(role, f"the task has no {role}")
 
+    def memo(self, key: object, make: Callable[[], T]) -> T:
+        """Whatever is computed from this task is computed once."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        return self._memo[key]  # type: ignore[return-value]
+
     @cached_property
     def suppressions(self) -> list[Suppression]:
         """The suppressions in the comments of its files."""
@@ -348,8 +358,25 @@ class Task:
         return self.survey.checks
 
     @cached_property
+    def judgements(self) -> list[Judgement]:
+        """The comparisons by which the checks judge the agent's work, each once."""
+        from scenlint.task.judgements import judgements
+
+        return list(judgements(self))
+
+    @cached_property
     def visible(self) -> Visible:
         """Everything that the agent can read: brief, environment files, what the build makes of them."""
         from scenlint.task.visible import Visible
 
         return Visible(self)
+
+
+def once_a_task(find: Callable[[Task], Iterable[T]]) -> Callable[[Task], list[T]]:
+    """What several rules ask of a task is looked for once."""
+
+    @wraps(find)
+    def asked(task: Task) -> list[T]:
+        return task.memo(find, lambda: list(find(task)))
+
+    return asked

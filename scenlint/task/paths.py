@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 _EXTENSIONS = """
     txt md rst log csv tsv json jsonl ndjson geojson yaml yml toml ini cfg conf config env xml html htm css
@@ -30,18 +30,22 @@ _NOT_FILES = re.compile(
     re.I,
 )
 _HOLE = r"<[\w \-]+>|\{[\w:, \-]*\}"
-_PART = rf"(?:[\w.\-+@*?%=~]|{_HOLE}|\$\{{?\w+\}}?|\[[\w\-]+\])"
-_BEFORE = r"(?<![\w/.\-:@])"
+_PART = rf"(?:[\w.\-+@*?%=~]++|{_HOLE}|\$\{{?\w+\}}?|\[[\w\-]+\])"
+# Possessive wherever what follows cannot stand in what was taken: most words are no path, and fail at once.
 _TOKEN = re.compile(
-    rf"{_BEFORE}(?:~|\$\{{?\w+\}}?|\.{{1,2}})?(?:/{_PART}+)+/?"  # /app/x, ./x, ~/x, $HOME/x
-    rf"|{_BEFORE}(?:{_PART}+/)+{_PART}*"  # x/y
-    rf"|{_BEFORE}(?:[\w\-+*?]|{_HOLE})+(?:\.[\w\-*?]+)*\.[A-Za-z][A-Za-z0-9]{{0,11}}(?![\w/])"  # x.ext
-    rf"|{_BEFORE}\.[a-z][\w\-]+(?:\.[\w\-]+)*(?![\w/(])"  # .env
-    rf"|{_BEFORE}(?:Dockerfile|Makefile|README|LICENSE|Gemfile)(?![\w/])",
+    r"(?<![\w/.\-:@])(?:"
+    rf"(?:~|\$\{{?\w+\}}?|\.{{1,2}})?(?:/{_PART}++)++/?"  # /app/x, ./x, ~/x, $HOME/x
+    rf"|(?:{_PART}++/)++{_PART}*+"  # x/y
+    rf"|(?:[\w\-+*?]++|{_HOLE})++(?:\.[\w\-*?]+)*\.[A-Za-z][A-Za-z0-9]{{0,11}}(?![\w/])"  # x.ext
+    r"|\.[a-z][\w\-]+(?:\.[\w\-]+)*(?![\w/(])"  # .env
+    r"|(?:Dockerfile|Makefile|README|LICENSE|Gemfile)(?![\w/]))",
     re.A,
 )
 _PLACEHOLDER = re.compile(r"<[\w \-]+>|\{[\w:, \-]*\}|\$\{?\w+\}?|\*+|\?|\[[\w\-]+\]|X{3,}|N{2,}|Y{4}")
-_ELSEWHERE = re.compile(r"\b[a-z][a-z0-9+.\-]{1,15}://[^\s<>()`'\"]+|[\w.+\-]+@[\w\-]+\.[\w.\-]+")  # URLs, addresses
+_ELSEWHERE = re.compile(  # URLs and addresses
+    r"\b[a-z][a-z0-9+.\-]{1,15}://[^\s<>()`'\"]+|(?<![\w.+\-])[\w.+\-]++@[\w\-]+\.[\w.\-]+"
+)
+_LETTER = re.compile(r"[A-Za-z]")
 _MEDIA = re.compile(r"(?:application|image|text|audio|video|multipart|font|model)/[\w.+\-]+$", re.I)
 
 
@@ -62,13 +66,13 @@ class Token:
         """Written as a folder, or without an extension."""
         return self.text.endswith("/") or "." not in posixpath.basename(self.text)
 
-    @property
+    @cached_property
     def plain(self) -> str:
         """Normalised: no `./`, no doubled or trailing slash."""
         text = self.text.rstrip("/")
         return posixpath.normpath(text) if text else "/"
 
-    @property
+    @cached_property
     def open(self) -> bool:
         """Whether it has a part that stands for something (`<name>`, `*`, `{id}`)."""
         return bool(_PLACEHOLDER.search(self.text))
@@ -76,7 +80,9 @@ class Token:
 
 def find_paths(text: str) -> Iterator[Token]:
     """Every path-like word of a text; URLs, media types, host names and fractions left out."""
-    masked = _ELSEWHERE.sub(lambda m: " " * len(m.group()), text)
+    masked = text
+    if "://" in text or "@" in text:
+        masked = _ELSEWHERE.sub(lambda m: " " * len(m.group()), text)
     for match in _TOKEN.finditer(masked):
         word = match.group().rstrip(".,;:!?")
         if _is_path(word):
@@ -85,7 +91,7 @@ def find_paths(text: str) -> Iterator[Token]:
 
 def _is_path(word: str) -> bool:
     name = posixpath.basename(word.rstrip("/"))
-    if not word.strip("/.~") or _MEDIA.match(word) or not re.search(r"[A-Za-z]", word):
+    if not word.strip("/.~") or _MEDIA.match(word) or not _LETTER.search(word):
         return False
     if "/" not in word:
         return word[0] == "." or "." not in word or (extension(word) in EXTENSIONS and not _NOT_FILES.match(word))
@@ -112,12 +118,13 @@ def pattern(path: str) -> re.Pattern[str]:
     return re.compile("".join([*out, re.escape(path[at:])]), re.I | re.S)
 
 
-def names(token: Token, path: str, folders: frozenset[str], workdir: str | None) -> bool:
-    """Whether a word of a text names `path`: as it stands, from the working directory, or as a file of a stated folder.
+def names(token: Token, want: str, folders: Callable[[], frozenset[str]], workdir: str | None) -> bool:
+    """Whether a word of a text names a path: as it stands, from the working directory, or as a file of a stated folder.
 
-    `folders` are the folders that are named somewhere or exist; without a known working directory any folder will do.
+    `want` is a normal path; `folders` tells the folders that are named somewhere or exist; without a known working
+    directory any folder will do.
     """
-    want, said = normal(path), token.plain
+    said = token.plain
     if _matches(said, want):
         return True
     if said.startswith(("~/", "$")):
@@ -131,7 +138,7 @@ def names(token: Token, path: str, folders: frozenset[str], workdir: str | None)
         return False
     rest = "/".join(parts[:-size])
     home = workdir is None or rest in ("", ".", workdir.rstrip("/"), "*")
-    return home or (size == 1 and (rest in folders or rest.rpartition("/")[2] in folders or "*" in rest))
+    return home or (size == 1 and ("*" in rest or not folders().isdisjoint((rest, rest.rpartition("/")[2]))))
 
 
 def normal(path: str) -> str:
@@ -142,6 +149,13 @@ def normal(path: str) -> str:
 def _matches(said: str, want: str) -> bool:
     if said.lower() == want.lower():
         return True
-    if _PLACEHOLDER.search(said) and pattern(said).fullmatch(want):
+    form = _form(said)
+    if form and form.fullmatch(want):
         return True
     return "*" in want and bool(pattern(want).fullmatch(said))
+
+
+@lru_cache(maxsize=4096)
+def _form(path: str) -> re.Pattern[str] | None:
+    """The pattern of a path, if it has open parts."""
+    return pattern(path) if _PLACEHOLDER.search(path) else None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from scenlint.source import python, shell
-from scenlint.source.python import PyModule
+from scenlint.source.python import PyModule, walk
 from scenlint.source.text import Span
 from scenlint.task.paths import find_paths
 
@@ -49,7 +49,7 @@ def _runs_submission(call: ast.Call, functions: frozenset[str], files: frozenset
     """A function that the brief names, or a process with a file that the brief names."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if name in _RUNS:
-        texts = [n.value for n in ast.walk(call) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        texts = [n.value for n in walk(call) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
         return any(word.rpartition("/")[2] in files for text in texts for word in text.split())
     return name in functions
 
@@ -83,7 +83,7 @@ def _is_read(module: PyModule, call: ast.Call) -> bool:
 def _name_is_read(module: PyModule, at: ast.AST, name: str) -> bool:
     """Whether a name is read in its function, but for `len(name)` and `name.append(…)`."""
     scope = module.function_of(at) or module.tree
-    for node in ast.walk(scope):
+    for node in walk(scope):
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
             above = module.parent(node)
             counted = isinstance(above, ast.Call) and getattr(above.func, "id", "") == "len"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from scenlint.source.python import Function, PyModule, parse
+from scenlint.source.python import Function, PyModule, parse, walk
 from scenlint.source.text import Span
 from scenlint.task.model import Contract, Task, Verifier
 
@@ -93,7 +93,7 @@ def _labels(module: PyModule) -> Iterator[SameName]:
     found: list[tuple[str, Span, Span]] = []
     by_function: dict[str, list[tuple[str, Span]]] = {}
     for name, function in module.functions.items():
-        calls = [c for c in ast.walk(function) if isinstance(c, ast.Call)]
+        calls = [c for c in walk(function) if isinstance(c, ast.Call)]
         by_function[name] = [(x, module.span(c.args[0])) for c in calls if (x := _label(c.args)) is not None]
     for node in module.nodes:
         if isinstance(node, ast.List | ast.Tuple):

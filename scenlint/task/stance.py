@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
-from scenlint.source.python import Function, PyModule, parse
+from scenlint.source.python import Function, PyModule, parse, walk
 from scenlint.source.text import Fragment, Span
 from scenlint.task.checks.model import Check
 from scenlint.task.model import Task
@@ -192,7 +192,7 @@ class _Reader:
         scope: ast.AST = self.module.function_of(node) or self.module.tree
         if isinstance(node, ast.NamedExpr) and (found := self.of(node)) is not Stance.OPEN:
             return found
-        for use in ast.walk(scope):
+        for use in walk(scope):
             if isinstance(use, ast.Name) and use.id in names and isinstance(use.ctx, ast.Load):
                 found = self._used(use)
                 if found is not Stance.OPEN:

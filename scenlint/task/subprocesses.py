@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from scenlint.source.python import PyModule, parse
+from scenlint.source.python import PyModule, parse, walk
 from scenlint.source.text import Fragment
 
 _STARTERS = frozenset(
@@ -47,7 +47,7 @@ def _started(module: PyModule) -> Iterator[Fragment]:
 
 def _runs_its_first(module: PyModule, function: ast.FunctionDef) -> bool:
     names = [a.arg for a in function.args.args if a.arg != "self"][:1]
-    starts = (n for n in ast.walk(function) if isinstance(n, ast.Call) and module.dotted(n.func) in _STARTERS)
+    starts = (n for n in walk(function) if isinstance(n, ast.Call) and module.dotted(n.func) in _STARTERS)
     return any(isinstance(n.args[0], ast.Name) and n.args[0].id in names for n in starts if n.args)
 
 

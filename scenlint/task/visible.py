@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING
 
 from scenlint.source import dockerfile, markdown
 from scenlint.source.text import Fragment, Span
-from scenlint.task.finding import Location
+from scenlint.task.finding import At
 from scenlint.task.image import ARCHIVES, Given, Image, read_image
 from scenlint.task.numbers import Number, find_numbers
 from scenlint.task.paths import Token, find_paths, names, normal
@@ -88,17 +88,15 @@ class Text:
             return []
         return list(find_numbers(self.fragment.text))
 
-    def find(self, wanted: re.Pattern[str]) -> Location | None:
-        if match := wanted.search(self.folded):
-            return self.at(*match.span())
-        if self.brief:
+    def find(self, hint: str, wanted: Callable[[], re.Pattern[str]]) -> Span | None:
+        """Where a pattern matches; `hint` is a part of every match, which is quicker to look for."""
+        if hint in self.folded and (match := wanted().search(self.folded)):
+            return self.fragment.span(*match.span())
+        if self.brief and hint in self.unmarked[0]:
             plain, offsets = self.unmarked
-            if match := wanted.search(plain):
-                return self.at(offsets[match.start()], offsets[match.end() - 1] + 1)
+            if match := wanted().search(plain):
+                return self.fragment.span(offsets[match.start()], offsets[match.end() - 1] + 1)
         return None
-
-    def at(self, start: int, end: int) -> Location:
-        return Location.of(self.fragment.span(start, end))
 
 
 class Visible:
@@ -111,13 +109,18 @@ class Visible:
     def __init__(self, task: Task, briefs: list[Brief] | None = None) -> None:
         self.task = task
         self.briefs = [b.prose for b in (task.briefs if briefs is None else briefs)]
+        self._mentions: dict[tuple[str, bool], At | None] = {}
+        self._paths: dict[str, At | None] = {}
 
     def until(self, step: str | None) -> Visible:
         """What is visible up to a step of a multi-step task: later briefs are not."""
         steps = [b.step for b in self.task.briefs]
-        return Visible(self.task, self.task.briefs[: steps.index(step) + 1]) if step in steps else self
+        if step not in steps:
+            return self
+        until = self.task.briefs[: steps.index(step) + 1]
+        return self.task.memo(("visible until", step), lambda: Visible(self.task, until))
 
-    @cached_property
+    @property
     def image(self) -> Image:
         return read_image(self.task)
 
@@ -194,16 +197,20 @@ class Visible:
 
     # Questions.
 
-    def mentions(self, text: str, *, word: bool = False) -> Location | None:
+    def mentions(self, text: str, *, word: bool = False) -> At | None:
         """Where a text stands, letter case and white space aside; `word`: not inside a longer word."""
-        return self._search(_pattern(text, word), _hint(text)) if text.strip() else None
+        asked = text, word
+        if asked not in self._mentions:
+            found = self._search(_hint(text), partial(_pattern, text, word)) if text.strip() else None
+            self._mentions[asked] = found
+        return self._mentions[asked]
 
-    def in_brief(self, text: str, *, word: bool = False) -> Location | None:
+    def in_brief(self, text: str, *, word: bool = False) -> At | None:
         """Like `mentions`, in the briefs only."""
-        wanted = _pattern(text, word)
-        return next((at for t in self.texts if t.brief and (at := t.find(wanted))), None)
+        hint, wanted = _hint(text), partial(_pattern, text, word)
+        return next((at for t in self.texts if t.brief and (at := t.find(hint, wanted))), None)
 
-    def states_key(self, name: str, *, loose: bool = False) -> Location | None:
+    def states_key(self, name: str, *, loose: bool = False) -> At | None:
         """Where a key, column or field is named; `loose`: "total amount" and "totalAmount" name `total_amount` too."""
         if at := self.mentions(name, word=True):
             return at
@@ -211,32 +218,37 @@ class Visible:
         if len(parts) < 1 or not loose:
             return None
         joined = r"[\s_\-.]*".join(re.escape(p.lower()) for p in parts)
-        return self._search(re.compile(rf"(?<![a-z0-9]){joined}s?(?![a-z0-9])"), max(parts, key=len).lower())
+        pattern = rf"(?<![a-z0-9]){joined}s?(?![a-z0-9])"
+        return self._search(max(parts, key=len).lower(), partial(re.compile, pattern))
 
-    def states_number(self, number: float) -> Location | None:
+    def states_number(self, number: float) -> At | None:
         """Where a number stands in any of its spellings: 12, 12 %, 0.12, twelve, 1,000, 1_000, 十二."""
         for text in self.texts:
             for found in text.numbers:
                 if found.stands_for(float(number)) or found.stands_for(-float(number)):
-                    return text.at(found.start, found.end)
+                    return text.fragment.span(found.start, found.end)
         return None
 
-    def states_path(self, path: str) -> Location | None:
+    def states_path(self, path: str) -> At | None:
         """Where a path is named: /app/x, ./x, x beside its folder, with a placeholder; or where it is made to exist."""
-        want = normal(path)
+        if path not in self._paths:
+            self._paths[path] = self._named(normal(path))
+        return self._paths[path]
+
+    def _named(self, want: str) -> At | None:
         word = max(want.rpartition("/")[2].lower().split("*"), key=len)
         for text in self.texts:
             for token in text.paths_with(word):
-                if names(token, want, self._stated_folders, self.workdir):
-                    return text.at(token.start, token.end)
+                if names(token, want, lambda: self._stated_folders, self.workdir):
+                    return text.fragment.span(token.start, token.end)
         if given := self.exists(want):
-            return Location.of(given.span) if given.span else Location.of(self.task.folder / (given.file or ""))
+            return given.span or self.task.folder / (given.file or "")
         # A quoted name without an extension or a slash is no path-like word.
         name = want.rpartition("/")[2]
+        if len(name) < 3 or "." in name or "*" in name:
+            return None
         beside = want == name or want.rpartition("/")[0] in self._stated_folders
-        if beside and len(name) > 2 and not set(name) & set(".*"):
-            return self.mentions(name, word=True)
-        return None
+        return self.mentions(name, word=True) if beside else None
 
     @cached_property
     def _stated_folders(self) -> frozenset[str]:
@@ -259,15 +271,14 @@ class Visible:
         """The briefs, parsed."""
         return [markdown.parse(b) for b in self.briefs]
 
-    def _search(self, wanted: re.Pattern[str], hint: str) -> Location | None:
-        """Where a pattern matches; `hint` is a part of every match, which is quicker to look for."""
+    def _search(self, hint: str, wanted: Callable[[], re.Pattern[str]]) -> At | None:
         for text in self.texts:
-            if (text.brief or hint in text.folded) and (at := text.find(wanted)):
+            if at := text.find(hint, wanted):
                 return at
-        if match := wanted.search(self.names):
+        if hint in self.names and (match := wanted().search(self.names)):
             line = self.names[self.names.rfind("\n", 0, match.start()) + 1 :].partition("\n")[0]
             given = next((g for p, g in self.image.given.items() if p.lower() == line), None)
-            return Location.of(given.span) if given and given.span else Location.of(self.task.folder)
+            return given.span if given and given.span else self.task.folder
         return None
 
 
@@ -284,6 +295,7 @@ def _hint(text: str) -> str:
     return max(_alike(text).lower().split(), key=len, default="")
 
 
+@lru_cache(maxsize=1024)
 def _pattern(text: str, word: bool) -> re.Pattern[str]:
     folded = _alike(text).lower().strip()
     # A line break may stand escaped in JSON or in code.

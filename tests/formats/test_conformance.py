@@ -1,6 +1,7 @@
 """The conformance check: every format passes it, and it finds formats that do not hold to the rules."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from scenlint.lint.discover import load_formats
 from scenlint.source.files import FileTree
 from scenlint.source.text import Source, Span
 from scenlint.task.model import Claim, Limit, Role, Value
+from scenlint.task.plan import NotRunnableError
 from scenlint.testing import base_task
 
 FORMATS = load_formats()
@@ -88,9 +90,66 @@ class Fragile(Harbor):
         return super().load(ref, policy)
 
 
+class Planless(Harbor):
+    def plan(self, task):
+        raise NotRunnableError("not today")
+
+
+class Mute(Harbor):
+    """Refuses a task without tests and keeps the reason to itself."""
+
+    def plan(self, task):
+        try:
+            return super().plan(task)
+        except NotRunnableError:
+            raise NotRunnableError("") from None
+
+
+class Careless(Harbor):
+    def plan(self, task):
+        assert task.metadata.data.value["verifier"]
+        return super().plan(task)
+
+
+class Silenced(Harbor):
+    def plan(self, task):
+        plan = super().plan(task)
+        return replace(plan, steps=(replace(plan.steps[0], brief=" "),))
+
+
+class Local(Harbor):
+    """Takes its digests from where the task lies."""
+
+    def plan(self, task):
+        plan = super().plan(task)
+        return replace(plan, digests=tuple((part, f"{digest}{task.folder}") for part, digest in plan.digests))
+
+
+class Forgetful(Harbor):
+    def plan(self, task):
+        plan = super().plan(task)
+        return replace(plan, digests=tuple((part, "" if part == "verifier" else d) for part, d in plan.digests))
+
+
+class Entangled(Harbor):
+    """Counts the tests as a part of the environment."""
+
+    def plan(self, task):
+        plan = super().plan(task)
+        parts = dict(plan.digests)
+        return replace(plan, digests=tuple((parts | {"environment": "".join(parts.values())}).items()))
+
+
 @pytest.mark.parametrize(
     ("kind", "says"),
     [
+        (Planless, "has no plan for its own sample"),
+        (Mute, "does not say why"),
+        (Careless, "raises"),
+        (Silenced, "is told nothing"),
+        (Local, "change with the place"),
+        (Forgetful, "does not change the digest of the verifier"),
+        (Entangled, r"\(verifier\) changes the digest of \['environment'\]"),
         (Greedy, "none of its tasks"),
         (Blind, "does not claim its own sample"),
         (Shy, "no longer found"),

@@ -18,6 +18,8 @@ import pytest
 
 from scenlint.harness import bubblewrap, local, trial
 from scenlint.harness.agents import CommandAgent, Nop, OracleAgent
+from scenlint.harness.box import Box
+from scenlint.harness.cgroups import Group
 from scenlint.harness.engine import Options
 from scenlint.harness.environment import Fault, GoneError, Ran, StoppedError
 from scenlint.harness.identity import Identity
@@ -180,6 +182,8 @@ def test_nothing_of_the_host_is_there(box: LocalEnvironment, tmp_path: Path) -> 
 def test_the_system_cannot_be_written(box: LocalEnvironment) -> None:
     for place in ("/usr/bin/x", "/etc/x", "/x", "/dev/x", "/bin/x", f"{sys.prefix}/x", "/oracle"):
         assert sh(box, f"touch '{place}'").exit_code != 0, place
+    kernel = "/proc/sys/kernel/core_pattern /proc/sysrq-trigger /proc/sys/kernel/hostname"
+    assert sh(box, f"for f in {kernel}; do test -w $f && echo $f; done").output == ""
     assert sh(box, "touch /tmp/x /dev/shm/x").exit_code == 0
     assert sh(box, "ls /tmp /dev/shm").output.split() == ["/dev/shm:", "/tmp:"]  # private to each command
 
@@ -356,7 +360,7 @@ def test_a_daemon_that_holds_the_output_does_not_hold_the_command(box: LocalEnvi
 
 
 def test_endless_output_is_bounded_and_the_rest_goes_on(box: LocalEnvironment) -> None:
-    ran = sh(box, "yes | head -c 100000000; echo end", split=True)
+    ran = sh(box, "head -c 100000000 /dev/zero | tr '\\0' y; echo end", split=True)
     assert (ran.exit_code, len(ran.stdout)) == (0, 64 * 1024 * 1024)
     assert len(ran.output) < 40_000
     assert ran.output.endswith("end\n")
@@ -380,10 +384,29 @@ def test_memory_and_processes_are_limited(box: LocalEnvironment) -> None:
     assert sh(box, "echo still here").output == "still here\n"
 
 
+def test_processors_are_limited_where_no_group_counts_their_time() -> None:
+    count = "import os; print(len(os.sched_getaffinity(0)))"
+    ran = bubblewrap.run(Box(limits=Limits(cpus=1), identity=bubblewrap.identity()), ["python3", "-c", count], None)
+    assert ran.output.split()[-1] == "1"
+
+
+def test_folders_of_the_harness_are_fresh_and_writable(grader: LocalEnvironment, tmp_path: Path) -> None:
+    (tmp_path / "old").write_text("1")
+    grader.upload(Upload(tmp_path / "old", "/logs/verifier/reward.txt"))
+    grader.fresh(("/logs/verifier",))
+    assert grader.read("/logs/verifier/reward.txt") is None
+    assert sh(grader, "echo 0.5 > /logs/verifier/reward.txt").exit_code == 0
+    assert grader.read("/logs/verifier/reward.txt") == b"0.5\n"
+
+
 def test_a_full_workdir_ends_the_command_and_not_the_machine(box: LocalEnvironment) -> None:
     with pytest.raises(GoneError, match="64 MB"):
         sh(box, "for n in $(seq 100); do head -c 10M /dev/zero > f$n; done; sleep 10")
-    assert sh(box, "head -c 100M /dev/zero > big").exit_code != 0  # one file
+
+
+def test_a_single_file_cannot_exceed_the_disk(box: LocalEnvironment) -> None:
+    ran = sh(box, "head -c 100M /dev/zero > big; echo $?; rm big")
+    assert ran.output.split()[-1] != "0"
 
 
 def test_killing_all_that_can_be_seen_hurts_nobody_else(box: LocalEnvironment) -> None:
@@ -554,3 +577,15 @@ def _runs_for_others(python: str) -> bool:
         done = subprocess.run([python, "-c", probe], user=65534, group=65534, cwd="/", timeout=60, capture_output=True)
         return done.returncode == 0
     return False
+
+
+def test_what_a_killed_run_left_is_swept_at_the_next_start(scene: Scene) -> None:
+    probe = Group(Limits(pids=9))
+    probe.close()
+    if not probe.held:
+        pytest.skip("control groups cannot be made here")
+    code = "from scenlint.harness.cgroups import *; print(*Group(Limits(pids=9)).folders)"
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60).stdout.split()
+    assert made
+    local.prepare(scene)
+    assert not any(Path(folder).exists() for folder in made)

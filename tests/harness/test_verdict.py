@@ -359,10 +359,12 @@ def test_packet_passes_only_if_every_required_check_passed() -> None:
     assert missing.differs
 
 
-def test_packet_without_a_required_check_is_invalid() -> None:
+def test_packet_without_a_required_check_is_passed_by_anybody_which_nop_will_show() -> None:
     checks = (Check("lint", Command(("lint",)), required=False),)
-    reading = verdict.read(Verify(Where.LOCAL, checks, Reader.PACKET), [(checks[0], ran(0))], {})
-    assert rewards_of(reading) == (None, None)
+    reading = verdict.read(Verify(Where.LOCAL, checks, Reader.PACKET), [(checks[0], ran(1))], {})
+    assert rewards_of(reading) == (1.0, 1.0)
+    assert (reading.strict.confidence, reading.strict.reason) == ("low", "no check is required")
+    assert rewards_of(verdict.read(Verify(Where.LOCAL, checks, Reader.PACKET), [], {})) == (None, None)
 
 
 def test_verification_result_carries_the_evidence_of_every_check() -> None:

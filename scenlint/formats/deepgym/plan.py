@@ -35,9 +35,9 @@ def plan(task: Task) -> RunPlan:
     """How a trial runs. Without metadata.json the loader's defaults hold."""
     settings = Settings(task.metadata, "metadata.json") if task.metadata else None
     _refuse(task, settings)
-    timeout = settings.seconds("timeout") if settings else None
+    timeout = settings.positive("timeout") if settings else None
     timeout = timeout or DEFAULT_TIMEOUT
-    case_timeout = settings.seconds("case_timeout") if settings else None
+    case_timeout = settings.positive("case_timeout") if settings else None
     mode = (settings.text("verifier_mode") if settings else None) or "auto"
     if settings and mode not in _MODES:
         raise settings.wrong(("verifier_mode",), f"one of {', '.join(_MODES)}")

@@ -29,13 +29,13 @@ def container(task: Task, settings: Settings, at: At, image: Image) -> Container
         env=passed_on(settings.table(*at, "env"), task.policy, f"[{_shown(at)}.env]"),
         workdir=settings.text(*at, "workdir"),
         limits=Limits(
-            settings.number(*at, "cpus"),
+            settings.positive(*at, "cpus"),
             _size(settings, at, "memory"),
             _size(settings, at, "storage"),
         ),
         folders=LOGS,
         probe=probe(settings, (*at, "healthcheck")),
-        build_timeout=settings.seconds(*at, "build_timeout_sec") or BUILD_TIMEOUT,
+        build_timeout=settings.positive(*at, "build_timeout_sec") or BUILD_TIMEOUT,
     )
 
 
@@ -62,11 +62,11 @@ def probe(settings: Settings, at: At) -> Probe | None:
     command = settings.text(*at, "command")
     if not command:
         raise NotRunnableError(f"`{_shown(at)}` in {settings.file} has no command")
-    timeout = settings.seconds(*at, "timeout_sec") or _TIMEOUT
+    timeout = settings.positive(*at, "timeout_sec") or _TIMEOUT
     interval = settings.number(*at, "interval_sec")
-    interval = _INTERVAL if interval is None else interval
-    grace = settings.number(*at, "start_period_sec") or 0.0
-    retries = settings.whole(*at, "retries") or _RETRIES
+    interval = _INTERVAL if interval is None else max(interval, 0.0)
+    grace = max(settings.number(*at, "start_period_sec") or 0.0, 0.0)
+    retries = settings.count(*at, "retries") or _RETRIES
     # The retries end it; the time in all only has to be enough for them.
     return Probe(
         bash(command, timeout=timeout),
@@ -111,7 +111,7 @@ def _refuse(settings: Settings, at: At) -> None:
 
 def _size(settings: Settings, at: At, what: str) -> int | None:
     """`memory_mb`, or the older `memory = "2G"`."""
-    stated = settings.whole(*at, f"{what}_mb")
+    stated = settings.count(*at, f"{what}_mb")
     if stated is not None or not settings.has(*at, what):
         return stated
     found = megabytes(str(settings.data.get(*at, what)))

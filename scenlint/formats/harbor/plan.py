@@ -138,7 +138,7 @@ class Planner:
         settings = self.settings
         agents = [(*step.at, "agent"), ("agent",)] if step.at else [("agent",)]
         user = env.user_of(settings, *agents)
-        limit = next((t for at in agents if (t := settings.seconds(*at, "timeout_sec")) is not None), None)
+        limit = next((t for at in agents if (t := settings.positive(*at, "timeout_sec")) is not None), None)
         uploads, setup = self._prepared(step, user)
         least, others = self._minimum(step)
         return plans.Step(

@@ -65,8 +65,8 @@ def _user(settings: Settings, step: Step) -> str | None:
 
 
 def _timeout(settings: Settings, step: Step) -> float:
-    own = settings.seconds(*step.at, "verifier", "timeout_sec") if step.at else None
-    return own or settings.seconds("verifier", "timeout_sec") or float(VERIFIER_TIMEOUT)
+    own = settings.positive(*step.at, "verifier", "timeout_sec") if step.at else None
+    return own or settings.positive("verifier", "timeout_sec") or float(VERIFIER_TIMEOUT)
 
 
 def _overlay(task: Task, step: Step) -> tuple[Upload, ...]:
@@ -170,7 +170,7 @@ def _hooks(settings: Settings, step: Step) -> list[Hook]:
             if not command:
                 raise NotRunnableError(f"`{'.'.join(map(str, (*at, n)))}` in {settings.file} has no command")
             service = settings.text(*at, n, "service") or "main"
-            timeout = settings.seconds(*at, n, "timeout_sec") or 60.0
+            timeout = settings.positive(*at, n, "timeout_sec") or 60.0
             run = bash(command, env.user_of(settings, (*at, n)), timeout)
             out.append(Hook(run, "" if service == "main" else service))
     return out

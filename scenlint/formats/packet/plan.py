@@ -35,7 +35,7 @@ def plan(task: Task) -> RunPlan:
     image = settings.text("image")
     work = _path(settings, "workdir") or DEFAULTS["workdir"]
     workdir = folder_in(task, work) if task.files.has_dir(work) else None
-    limits = Limits(settings.number("budget", "cpus"), settings.whole("budget", "memory_mb"))
+    limits = Limits(settings.positive("budget", "cpus"), settings.count("budget", "memory_mb"))
     into = (Upload(workdir, WORKSPACE),) if image and workdir else ()
     container = Container(Image(image), workdir=WORKSPACE, limits=limits, folders=(WORKSPACE,)) if image else None
     step = Step(
@@ -43,7 +43,7 @@ def plan(task: Task) -> RunPlan:
         _verify(task, settings, Where.CONTAINER if image else Where.LOCAL),
         uploads=into,
         oracle=_oracle(task, _path(settings, "oracle") or DEFAULTS["oracle"]),
-        agent_timeout=settings.seconds("budget", "agent_sec"),
+        agent_timeout=settings.positive("budget", "agent_sec"),
     )
     made = RunPlan(
         task.id,
@@ -81,7 +81,7 @@ def _verify(task: Task, settings: Settings, where: Where) -> Verify:
         tuple(checks),
         Reader.PACKET,
         overlay=(Upload(folder_in(task, folder), VERIFIER, clear=True),) if folder else (),
-        timeout=settings.seconds("budget", "verifier_sec") or 600.0,
+        timeout=settings.positive("budget", "verifier_sec") or 600.0,
     )
 
 

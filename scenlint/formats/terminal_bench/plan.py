@@ -91,6 +91,10 @@ def _container(task: Task, data: Mapping[str, Any]) -> Container | None:
     client = {key: value for key, value in services[_CLIENT].items() if value is not None}
     if len(services) > 1 or set(data) - {"services", "version", "name"} or set(client) - _READ - _WITHOUT_EFFECT:
         return None
+    try:
+        command = _command(client.get("command"))
+    except (TypeError, ValueError):  # compose will say what is wrong with it
+        return None
     image = _image(task, client)
     volumes = client.get("volumes", [])
     mounts_logs = isinstance(volumes, list) and all(_is_log(volume) for volume in volumes)
@@ -102,7 +106,7 @@ def _container(task: Task, data: Mapping[str, Any]) -> Container | None:
         return None
     return Container(
         image,
-        _command(client.get("command")),
+        command,
         env,
         workdir=_text(client.get("working_dir")),
         user=_text(client.get("user")),
@@ -167,10 +171,11 @@ def _pairs(stated: Any) -> tuple[tuple[str, str], ...] | None:
 
 
 def _limits(client: Mapping[str, Any]) -> Limits | None:
-    deploy = client.get("deploy", {})
-    stated = deploy.get("resources", {}).get("limits", {}) if isinstance(deploy, dict) else None
-    if not isinstance(stated, dict) or set(deploy) - {"resources"} or set(deploy.get("resources", {})) - {"limits"}:
-        return None
+    stated: Any = client
+    for key, inside in (("deploy", "resources"), ("resources", "limits"), ("limits", None)):
+        stated = stated.get(key) or {}
+        if not isinstance(stated, dict) or (inside and set(stated) - {inside}):
+            return None
     cpus, memory = stated.get("cpus", client.get("cpus")), stated.get("memory", client.get("mem_limit"))
     try:
         return Limits(float(cpus) if cpus else None, megabytes(str(memory)) if memory else None)
@@ -186,7 +191,7 @@ def _text(value: Any) -> str | None:
 
 
 def _step(task: Task, settings: Settings) -> Step:
-    timeout = settings.seconds("max_test_timeout_sec") or float(TEST_TIMEOUT)
+    timeout = settings.positive("max_test_timeout_sec") or float(TEST_TIMEOUT)
     overlay = [Upload(folder_in(task, "tests"), TESTS, clear=True)] if task.files.has_dir("tests") else []
     overlay.append(Upload(file_in(task, SCRIPT), f"{TESTS}/{SCRIPT}"))
     verify = Verify(
@@ -197,7 +202,7 @@ def _step(task: Task, settings: Settings) -> Step:
         parser=settings.text("parser_name") or "pytest",
         timeout=timeout,
     )
-    limit = settings.seconds("max_agent_timeout_sec") or float(AGENT_TIMEOUT)
+    limit = settings.positive("max_agent_timeout_sec") or float(AGENT_TIMEOUT)
     return Step(brief_of(task), verify, oracle=_oracle(task), agent_timeout=limit)
 
 

@@ -48,7 +48,7 @@ def plan(task: Task) -> RunPlan:
     _refuse(own, suite)
     places = Places(task.files)
     uploads, inline = _workspace(own, places)
-    limit = own.seconds("timeout_seconds") or suite.seconds("config", "timeout_seconds")
+    limit = own.positive("timeout_seconds") or suite.positive("config", "timeout_seconds")
     step = Step(
         _brief(own), _Graders(task, suite, own, places).verify(), uploads=uploads, oracle=configured_oracle(task),
         agent_timeout=limit,
@@ -147,9 +147,10 @@ class _Graders:
         stated = grader.timeout.value if grader.timeout else None
         timeout = float(stated) if isinstance(stated, int | float) and stated > 0 else _TIMEOUT
         base = self.bases[id(grader)]
-        for path in self._named(grader):
-            if (base / path).is_file() and not (self.places.root / path).is_file():
-                self._lay((base / path).parent if "/" in path else base / path)
+        for place in (base / path for path in self._named(grader)):
+            if place.is_file() and not place.is_relative_to(self.places.root):
+                # With what lies beside it, unless that is the whole repository.
+                self._lay(place if self.places.root.is_relative_to(place.parent) else place.parent)
         argv = tuple(str(value.value) for value in grader.argv)
         return Check(grader.name, Command(argv, cwd=self._inside(base), timeout=timeout), weight=weight)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import wire
-from .errors import SolutionError, raised
+from .errors import CallTimeoutError, SolutionError, raised
 from .process import LOAD_LIMIT, SESSION, Remote
 
 
@@ -74,6 +74,8 @@ class Owner:
 
     def live(self) -> Remote:
         if self.remote is None or self.remote.dead:
+            if SESSION.left(SESSION.deadline) <= 0:
+                raise CallTimeoutError("the run's time is up")
             remote = Remote()
             message = {"op": "load", "files": _packed(self.files), "entry": self.entry}
             answer = remote.request(message, SESSION.until(LOAD_LIMIT), "loading the solution")

@@ -18,7 +18,7 @@ from scenlint.task.visible import Visible
 def unstated_threshold(task: Task) -> Iterator[Finding]:
     for demand in demands.thresholds(task):
         number, visible = demand.what, demand.visible
-        if any(visible.states_number(form) for form in _forms(number)) or _near(visible, number):
+        if any(visible.states_number(form) for form in _forms(number)) or _asked_more(visible, demand.kind, number):
             continue
         yield Finding.at(
             demand.span,
@@ -29,10 +29,13 @@ def unstated_threshold(task: Task) -> Iterator[Finding]:
         )
 
 
-def _near(visible: Visible, number: float) -> bool:
-    """Whether a brief gives a number that this one leaves a margin to."""
+def _asked_more(visible: Visible, operator: str, number: float) -> bool:
+    """Whether a brief gives a number that asks for more, so that this one only leaves a margin to it."""
     stated = (v for brief in visible.briefs for n in find_numbers(brief.text) for v in (n.value, *n.others))
-    return any(abs(value - number) <= 0.1 * abs(number) for value in stated)
+    if operator.startswith(">"):
+        most = 1 if number < 1 else number * 1.3
+        return any(number <= value <= most and value != 1 for value in stated)
+    return any(number / 5 <= value <= number for value in stated)
 
 
 def _forms(number: float) -> Iterator[float]:

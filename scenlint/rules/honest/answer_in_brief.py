@@ -171,7 +171,7 @@ def _labels(document: Markdown, asserted: _Asserted) -> Iterator[Hit]:
                 open_too = len(re.findall(re.escape(value), text, re.I)) > 1
                 named = bool(listing) and not open_too and any(_WHICH.search(a) for a in asks)
             else:
-                named = not listing and bool(words := set(stems(label))) and words <= asked
+                named = not listing and bool(words := stems(label)) and words <= asked
             if named and (pattern is _LABELLED or _one_of_several(document, value)):
                 place = _inside(document.fragment, found.start("value"), value)
                 yield place, value, f"the brief gives the {label} it asks for"

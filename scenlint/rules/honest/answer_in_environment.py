@@ -7,6 +7,7 @@ from pathlib import Path
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
 from scenlint.source.text import Span
+from scenlint.task.asserted import asserted, says
 from scenlint.task.image import Given
 from scenlint.task.leaks import ANSWERLIKE, Leak, agent_image, baked_answers, copies, in_briefs
 
@@ -48,7 +49,7 @@ def answer_in_environment(task: Task) -> Iterator[Finding]:
             told.add(given.file or given.path)
             message = f"the agent's image holds `{given.path}`, which the brief does not name and the grading relies on"
             yield Finding.at(_place(task, given), message, help=_HELP, related=[related(used, "opened here")])
-    values = _asserted(task)
+    values = asserted(task)
     for given in agent_image(task).given.values() if values else []:
         if (given.file or given.path) not in told and (found := _holds(task, given, values)):
             shown = ", ".join(f"`{v}`" for v in found[:3])
@@ -76,18 +77,6 @@ def _is_answer(task: Task, leak: Leak) -> bool:
     return ours.lower() != theirs.lower() and leak.role == "solution"
 
 
-def _asserted(task: Task) -> dict[str, Span]:
-    """The values that tests compare what the agent made with, and where; those that the brief states are no secret."""
-    out: dict[str, Span] = {}
-    for comparison in (c for check in task.checks for c in check.comparisons):
-        value = comparison.constant
-        decides = comparison.produced and comparison.has_constant and comparison.operator in ("==", "is", "in")
-        plain = isinstance(value, str | int | float) and not isinstance(value, bool)
-        if decides and plain and len(str(value)) > 1 and not any(_says(b.prose.text, str(value)) for b in task.briefs):
-            out.setdefault(str(value), comparison.constant_span or comparison.span)
-    return out
-
-
 def _holds(task: Task, given: Given, values: dict[str, Span]) -> list[str]:
     """The expected values in a file that no brief names: in one that is called an answer any, else numbers only."""
     if given.folder or in_briefs(task, given.path):
@@ -97,10 +86,6 @@ def _holds(task: Task, given: Given, values: dict[str, Span]) -> list[str]:
     wanted = [v for v in values if named or (_NUMBER.fullmatch(v) and len(re.sub(r"\D", "", v).strip("0")) > 2)]
     source = task.files.read(given.file) if given.file and wanted else None
     text = source.text[:_LONGEST] if source and not source.binary else given.span.text if given.span and named else ""
-    found = [v for v in wanted if _says(text, v)]
+    found = [v for v in wanted if says(text, v)]
     enough = len(found) > 1 and len(found) * 5 >= len(wanted) * 3
     return found if enough or (named and found and len(found) == len(wanted)) else []
-
-
-def _says(text: str, value: str) -> bool:
-    return re.search(rf"(?<![\w.]){re.escape(value)}(?![\w]|\.\d)", text) is not None

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Role, Severity, Task, related, rule
-from scenlint.source.python import PyModule, parse
+from scenlint.source.python import PyModule, parse, walk
 
 _NOW = {
     "datetime.datetime.now",
@@ -60,7 +60,7 @@ def _compared(module: PyModule, call: ast.Call) -> ast.AST | None:
     scope = module.function_of(call)
     for node in module.nodes:
         if isinstance(node, ast.Compare) and (scope is None or module.function_of(node) is scope):
-            used = {n.id for side in (node.left, *node.comparators) for n in ast.walk(side) if isinstance(n, ast.Name)}
+            used = {n.id for side in (node.left, *node.comparators) for n in walk(side) if isinstance(n, ast.Name)}
             if names & used and not _is_elapsed(module, node):
                 return node
     return None
@@ -81,7 +81,7 @@ def _shaped(module: PyModule, node: ast.AST) -> ast.AST:
 
 def _is_date(module: PyModule, call: ast.AST, value: ast.AST) -> bool:
     around = [p for p in module.parents(call) if isinstance(p, ast.Call)]
-    within = {id(n) for n in ast.walk(value)}
+    within = {id(n) for n in walk(value)}
     return any(module.dotted(p.func) in _DATING for p in around if id(p) in within)
 
 
@@ -90,7 +90,7 @@ def _is_elapsed(module: PyModule, compare: ast.Compare) -> bool:
     if isinstance(module.parent(compare), ast.While):
         return True
     sides = [compare.left, *compare.comparators]
-    times = [n for s in sides for n in ast.walk(s) if isinstance(n, ast.Name) and _is_time(n.id)]
+    times = [n for s in sides for n in walk(s) if isinstance(n, ast.Name) and _is_time(n.id)]
     return len(times) > 1
 
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
-from scenlint.source.python import PyModule, parse
+from scenlint.source.python import PyModule, parse, walk
 from scenlint.source.text import Span
 from scenlint.task.model import Contract
 
@@ -50,7 +50,7 @@ def _handlers(module: PyModule, node: ast.Try | ast.TryStar) -> Iterator[Finding
                 yield Finding.at(_head(module, handler), message, help=_HELP)
             return  # it reaches no handler behind this one
     for statement in node.finalbody:
-        for inner in ast.walk(statement):
+        for inner in walk(statement):
             if isinstance(inner, ast.Return) and module.function_of(inner) is module.function_of(node):
                 message = "a `return` in `finally` drops every exception, `LaunchError` among them"
                 yield Finding.at(module.span(inner), message, help="return behind the `try` statement")
@@ -76,7 +76,7 @@ def _kinds(module: PyModule, handler: ast.ExceptHandler) -> set[str]:
 def _passes_on(module: PyModule, body: list[ast.stmt]) -> bool:
     """Whether a handler raises again, or ends the run with status 2, which is no verdict either."""
     for statement in body:
-        for node in ast.walk(statement):
+        for node in walk(statement):
             if isinstance(node, ast.Raise):
                 return True
             if isinstance(node, ast.Call) and module.dotted(node.func) in (
@@ -93,7 +93,7 @@ def _passes_on(module: PyModule, body: list[ast.stmt]) -> bool:
 def _may_start(module: PyModule, body: list[ast.stmt]) -> bool:
     """Whether a call in these statements can reach the solution: any that is not of the standard library."""
     for statement in body:
-        for node in ast.walk(statement):
+        for node in walk(statement):
             if isinstance(node, ast.Call):
                 name = module.dotted(node.func)
                 root = name.split(".")[0]

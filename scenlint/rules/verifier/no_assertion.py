@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
+from scenlint.source.python import walk
 from scenlint.task.checks import Check, Dialect
 
 _HELP = "assert on what the agent produced, so that wrong work fails here"
@@ -32,7 +33,7 @@ def no_assertion(task: Task) -> Iterator[Finding]:
         return
     swallowing = {e.place.node for e in task.survey.events if e.kind == "swallows" and e.place}
     for check in idle:
-        if check.node is not None and any(n in swallowing for n in ast.walk(check.node)):
+        if check.node is not None and any(n in swallowing for n in walk(check.node)):
             continue  # it asserts, and a handler swallows what that raises: swallowed-failure
         yield Finding.at(check.span, f"`{check.id}` cannot fail: {_why(check)}", help=_HELP)
 
@@ -41,6 +42,6 @@ def _why(check: Check) -> str:
     if check.dialect is Dialect.POINTS:
         return "every line it prints says PASS"
     if check.dialect is Dialect.TEST:
-        asserts = any(isinstance(n, ast.Assert) for n in ast.walk(check.node or ast.Pass()))
+        asserts = any(isinstance(n, ast.Assert) for n in walk(check.node or ast.Pass()))
         return "nothing that it asserts depends on the work" if asserts else "it asserts nothing"
     return "whatever the work is like, it ends in success"

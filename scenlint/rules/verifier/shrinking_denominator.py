@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
-from scenlint.source.python import PyModule, parse
+from scenlint.source.python import PyModule, parse, walk
 from scenlint.task.checks.growth import Growth
 
 _SCORE = re.compile(r"score|reward|ratio|rate|accuracy|fraction|grade|points|pct|percent", re.IGNORECASE)
@@ -85,7 +85,7 @@ def _counted(node: ast.expr, module: PyModule, around: ast.AST, depth: int = 3) 
     if name is None or depth == 0:
         return None
     scope = module.function_of(around) or module.tree
-    found = [n for n in ast.walk(scope) if isinstance(n, ast.Assign) and any(_name(t) == name for t in n.targets)]
+    found = [n for n in walk(scope) if isinstance(n, ast.Assign) and any(_name(t) == name for t in n.targets)]
     if any(isinstance(n, ast.AugAssign) and _name(n.target) == name for n in module.nodes):
         return name
     values = [v for n in found if (v := _counted(n.value, module, around, depth - 1))]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
-from scenlint.source.python import PyModule, parse
+from scenlint.source.python import PyModule, parse, walk
 from scenlint.task.checks.constant import always_true, same
 
 _TRUE_ASSERTS = ("assertTrue", "assert_")
@@ -71,5 +71,5 @@ def _filler(node: ast.AST, module: PyModule) -> bool:
         isinstance(n, ast.Raise)
         or (isinstance(n, ast.Assert) and not (isinstance(n.test, ast.Constant) and n.test.value))
         or (isinstance(n, ast.Call) and module.dotted(n.func).endswith((".fail", "pytest.fail", "sys.exit")))
-        for n in ast.walk(module.function_of(node) or module.tree)
+        for n in walk(module.function_of(node) or module.tree)
     )

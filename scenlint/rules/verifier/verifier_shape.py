@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
+from scenlint.source.python import walk
 from scenlint.task.verdict_flow.judge import BODY, FUNCTION, SCRIPT, Judge, is_main_guard, judges
 from scenlint.task.verdict_flow.programs import stream
 
@@ -34,7 +35,7 @@ def verifier_shape(task: Task) -> Iterator[Finding]:
 
 def _body(judge: Judge) -> Iterator[Finding]:
     tree = judge.module.tree
-    if any(isinstance(n, ast.Return) and judge.module.function_of(n) is None for n in ast.walk(tree)):
+    if any(isinstance(n, ast.Return) and judge.module.function_of(n) is None for n in walk(tree)):
         return
     verify = judge.verify
     guard = next((n for n in tree.body if isinstance(n, ast.If) and _means_main(n.test)), None)
@@ -58,13 +59,13 @@ def _body(judge: Judge) -> Iterator[Finding]:
 
 
 def _means_main(test: ast.expr) -> bool:
-    names = {n.id for n in ast.walk(test) if isinstance(n, ast.Name)}
-    texts = {n.value for n in ast.walk(test) if isinstance(n, ast.Constant)}
+    names = {n.id for n in walk(test) if isinstance(n, ast.Name)}
+    texts = {n.value for n in walk(test) if isinstance(n, ast.Constant)}
     return "__name__" in names and "__main__" in texts and not is_main_guard(test)
 
 
 def _hidden(judge: Judge) -> ast.FunctionDef | None:
-    found = (n for n in ast.walk(judge.module.tree) if isinstance(n, ast.FunctionDef) and n.name == "verify")
+    found = (n for n in judge.module.nodes if isinstance(n, ast.FunctionDef) and n.name == "verify")
     return next(found, None)
 
 
@@ -76,7 +77,7 @@ def _function(judge: Judge) -> Iterator[Finding]:
     positional = len(spec.posonlyargs) + len(spec.args)
     required = positional - len(spec.defaults)
     head = judge.module.head(verify)
-    own = [n for n in ast.walk(verify) if judge.module.function_of(n) is verify]
+    own = [n for n in walk(verify) if judge.module.function_of(n) is verify]
     if required > 2 or (positional == 0 and spec.vararg is None) or any(d is None for d in spec.kw_defaults):
         message = "`verify` cannot be called with the solution's path, and the path of the test cases if there are any"
         yield Finding.at(head, message, help="declare it as `verify(solution_path, test_cases_path=None)`")

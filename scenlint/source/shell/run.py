@@ -39,7 +39,8 @@ _WRAPPERS: dict[str, tuple[str, int]] = {
 _UV = (
     "-p --python -w --with --with-requirements --with-editable --from --directory --project --env-file --extra --group "
     "--index --index-url --default-index --extra-index-url --package -c --constraint --constraints --exclude-newer "
-    "--cache-dir --find-links --refresh-package --link-mode"
+    "--cache-dir --find-links --refresh-package --link-mode --index-strategy --torch-backend --resolution --prerelease "
+    "--python-platform"
 )
 _LAUNCHERS: dict[str, str] = {
     "uvx": _UV,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from scenlint.source.python import PyModule
+from scenlint.source.python import PyModule, walk
 
 _METHODS = frozenset([
     "exists", "is_file", "is_dir", "isfile", "isdir", "startswith", "endswith", "isdigit", "isalpha", "strip", "lower",
@@ -57,7 +57,7 @@ def _number(node: ast.expr) -> float | None:
 def same(left: ast.expr, right: ast.expr) -> bool:
     """Whether two expressions are the same and asking twice can't give two answers."""
     pure = not any(
-        isinstance(n, ast.Call | ast.Attribute | ast.Await | ast.Yield | ast.NamedExpr) for n in ast.walk(left)
+        isinstance(n, ast.Call | ast.Attribute | ast.Await | ast.Yield | ast.NamedExpr) for n in walk(left)
     )
     return pure and ast.dump(left) == ast.dump(right)
 
@@ -67,5 +67,5 @@ def _rebound(name: ast.Name, module: PyModule) -> bool:
     return function is not None and any(
         (isinstance(n, ast.Name) and n.id == name.id and isinstance(n.ctx, ast.Store))
         or (isinstance(n, ast.arg) and n.arg == name.id)
-        for n in ast.walk(function)
+        for n in walk(function)
     )

@@ -90,6 +90,7 @@ class Event:
     """Something that rules ask about and that is no fact of a check.
 
     "loads": the submission enters the verifier's process.
+    "revives": data of the agent's making are read by means that run what they bring along (pickle and its like).
     "starts": it is started as a process (`note` says how it is kept apart, "" for not at all).
     "swallows": a handler catches failures that tell of the work (`note`: "assert", "data" or both).
     "idle": a script that compares, and whose end does not depend on what comes out.

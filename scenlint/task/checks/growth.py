@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from scenlint.source.python import Function, PyModule
+from scenlint.source.python import Function, PyModule, walk
 
 _GROWS = frozenset(["append", "add"])
 _MOST = 8  # different counts that are told apart
@@ -36,12 +36,12 @@ class Growth:
     def growers(self) -> dict[str, Function]:
         """The functions and methods that make it grow, by name, also through others."""
         functions = {n.name: n for n in self.module.nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)}
-        found = {n: f for n, f in functions.items() if any(self._grows(x) for x in ast.walk(f))}
+        found = {n: f for n, f in functions.items() if any(self._grows(x) for x in walk(f))}
         for _ in range(6):
             more = {
                 n: f
                 for n, f in functions.items()
-                if n not in found and any(_called(x) in found for x in ast.walk(f) if isinstance(x, ast.Call))
+                if n not in found and any(_called(x) in found for x in walk(f) if isinstance(x, ast.Call))
             }
             if not more:
                 break
@@ -61,7 +61,7 @@ class Growth:
             isinstance(n, ast.Assign)
             and isinstance(n.value, ast.Dict)
             and any(_last(t) == self.name for t in n.targets)
-            for n in ast.walk(self.module.tree)
+            for n in self.module.nodes
         )
 
     def before(self, node: ast.AST) -> frozenset[int]:
@@ -178,7 +178,7 @@ class Growth:
     def _expression(self, node: ast.AST | None) -> frozenset[int]:
         """The growth by the calls in an expression or a simple statement."""
         out = frozenset([0])
-        for call in (n for n in ast.walk(node) if isinstance(n, ast.Call)) if node is not None else ():
+        for call in (n for n in walk(node) if isinstance(n, ast.Call)) if node is not None else ():
             if self._grows(call):
                 out = _sums(out, frozenset([1]))
                 continue

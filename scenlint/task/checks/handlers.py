@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scenlint.source.python import Function, PyModule
+from scenlint.source.python import Function, PyModule, walk
 from scenlint.task.checks.facts import Event
 
 _BROAD = frozenset(["", "Exception", "BaseException", "AssertionError"])
@@ -162,11 +162,11 @@ def exit_functions(module: PyModule) -> set[str]:
 def _expects_error(handler: ast.ExceptHandler, module: PyModule) -> bool:
     """Whether the error is what is hoped for: every other way through the function ends in failure."""
     function = module.function_of(handler)
-    inside = {id(n) for n in ast.walk(handler)}
+    inside = {id(n) for n in walk(handler)}
     exits = function is not None and function.name in exit_functions(module)
     if function is None:
         body = module.parent(handler)
-        return isinstance(body, ast.Try) and any(isinstance(n, ast.Raise) for s in body.body for n in ast.walk(s))
+        return isinstance(body, ast.Try) and any(isinstance(n, ast.Raise) for s in body.body for n in walk(s))
     others = [n for n in own_nodes(function) if isinstance(n, ast.Return) and id(n) not in inside]
     hopeful = [r for r in others if not is_wrong(r.value, exits)]
     if isinstance(handler.body[-1], ast.Return):
@@ -215,13 +215,13 @@ def _retried(statement: ast.Try, module: PyModule) -> bool:
     loop = next((p for p in module.parents(statement) if isinstance(p, ast.For | ast.While | ast.FunctionDef)), None)
     if not isinstance(loop, ast.For | ast.While):
         return False
-    return any(isinstance(n, ast.Break | ast.Return) for s in (*statement.body, *statement.orelse) for n in ast.walk(s))
+    return any(isinstance(n, ast.Break | ast.Return) for s in (*statement.body, *statement.orelse) for n in walk(s))
 
 
 def _defaults_right(statement: ast.Try, module: PyModule) -> bool:
     """Whether the block only takes back a verdict of "right" that was given before it, or only notes failures."""
     taken_back: set[str] = set()
-    for node in (n for s in statement.body for n in ast.walk(s)):
+    for node in (n for s in statement.body for n in walk(s)):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is False:
             taken_back |= {t.id for t in node.targets if isinstance(t, ast.Name)}
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append":

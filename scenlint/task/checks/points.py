@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from scenlint.source.python import PyModule
+from scenlint.source.python import PyModule, walk
 from scenlint.source.pyvalue import HOLE, texts
 from scenlint.source.text import Span
 from scenlint.task.checks.facts import Output, Place
@@ -85,7 +85,7 @@ def _calling(output: Output) -> tuple[Span, PyModule, ast.AST]:
 
 
 def _holds(outer: ast.AST, inner: ast.AST) -> bool:
-    return any(n is inner for n in ast.walk(outer))
+    return any(n is inner for n in walk(outer))
 
 
 def _flat(origin: object, depth: int = 6) -> Iterator[Place]:

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from scenlint.source.python import PyModule
+from scenlint.source.python import PyModule, walk
 from scenlint.source.pyvalue import HOLE, Value, known, texts, truth
 from scenlint.source.text import Span
 from scenlint.task.checks.facts import Event, Failure, Judged, Output, Place, Step
@@ -211,7 +211,7 @@ def _message(place: Place) -> str:
     """What a failing statement says: an assert's message, an exception's or exit's text, or the statement itself."""
     node = place.node
     found = (
-        [n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        [n.value for n in walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
         if not isinstance(node, ast.Assert)
         else []
     )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scenlint.source.pyfold import binary
+from scenlint.source.python import walk
 from scenlint.source.pyvalue import UNKNOWN, PathText, Seq, Value, is_scalar, known, truth
 from scenlint.task.checks.facts import Output
 from scenlint.task.checks.guarded import Guarded
@@ -183,7 +184,7 @@ class Statements(Guarded):
         self.ctx = before
         env.names = merged(env.names, {**env.names, **names}, test.all_why, names)
         self.block(node.orelse, env)
-        return not endless or any(isinstance(n, ast.Break) for n in ast.walk(node))
+        return not endless or any(isinstance(n, ast.Break) for n in walk(node))
 
     def _s_Break(self, node: ast.stmt, env: Env) -> bool:
         self.leave()
@@ -198,7 +199,7 @@ class Statements(Guarded):
         ends: list[dict[str, Value]] = [names]
         for case in node.cases:
             env.names = dict(names)
-            for child in ast.walk(case.pattern):
+            for child in walk(case.pattern):
                 if isinstance(child, ast.MatchAs | ast.MatchStar) and child.name:
                     env.names[child.name] = test
             self.uncertain += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from scenlint.source.python import PyModule
+from scenlint.source.python import PyModule, walk
 from scenlint.source.pyvalue import UNKNOWN, Seq, Value, join, known
 from scenlint.task.checks.collect import Item, collected
 from scenlint.task.checks.facts import Event, Failure
@@ -159,4 +159,4 @@ def check_of(flow: Flow, item: Item, module: PyModule, at_import: list[Failure],
 
 def uses(function: ast.AST, module: PyModule) -> bool:
     """Whether a function does anything at all besides its docstring."""
-    return any(isinstance(n, ast.Call | ast.Assert | ast.Raise | ast.Subscript) for n in ast.walk(function))
+    return any(isinstance(n, ast.Call | ast.Assert | ast.Raise | ast.Subscript) for n in walk(function))

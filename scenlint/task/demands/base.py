@@ -61,7 +61,10 @@ class Ground:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self._visible: dict[str | None, Visible] = {}
+
+    @classmethod
+    def of(cls, task: Task) -> Ground:
+        return task.memo("demands", lambda: cls(task))
 
     def checks(self) -> Iterator[tuple[Check, Visible]]:
         """The checks that the agent's work can fail, with what it could read by then."""
@@ -75,9 +78,7 @@ class Ground:
         if len(self.task.briefs) > 1:
             parts = span.source.path.parts
             step = next((b.step for b in self.task.briefs if b.step and b.step in parts), None)
-        if step not in self._visible:
-            self._visible[step] = self.task.visible.until(step) if step else self.task.visible
-        return self._visible[step]
+        return self.task.visible.until(step) if step else self.task.visible
 
     @cached_property
     def solution(self) -> str | None:

@@ -24,7 +24,8 @@ _QUALITY = re.compile(
 )
 _COST = re.compile(
     r"elapsed|duration|seconds|latency|runtime|_time\b|\btook\b|queries|calls|requests|attempts|moves|iterations|tokens|params\b|"
-    r"getsize|st_size|file_size|num_bytes|memory|rmse|(?:\b|_)mae\b|(?:\b|_)mse\b|loss\b|(?:\b|_)wer\b|(?:\b|_)cer\b|error_rate|perplexity|cost\b",
+    r"getsize|st_size|file_size|num_bytes|memory|rmse|(?:\b|_)mae\b|(?:\b|_)mse\b|loss\b|(?:\b|_)wer\b|(?:\b|_)cer\b|error_rate|perplexity|cost\b|"
+    r"len\(\s*\w*(?:text|content|summary|message|line|title|desc|word|char|sentence|subject|body|comment|caption|abstract)",
     re.IGNORECASE,
 )
 _SANITY = re.compile(
@@ -36,7 +37,7 @@ _SANITY = re.compile(
 
 def thresholds(task: Task) -> Iterator[Demand]:
     """Each bound once: a least quality or a greatest cost. Sanity bounds and windows around an answer are left out."""
-    ground = Ground(task)
+    ground = Ground.of(task)
     seen: set[tuple[float, str]] = set()
     for check, visible in ground.checks():
         for comparison in check.comparisons:
@@ -80,14 +81,14 @@ def _is_window(comparison: Comparison, check: Check) -> bool:
         other.operator in _INEQUALITIES
         and other.operator[0] != comparison.operator[0]
         and other.has_constant
-        and (abs(other.span.line - comparison.span.line) <= 1 or _subject(other) == _subject(comparison))
+        and (abs(other.span.line - comparison.span.line) <= 1 or _sides(other) & _sides(comparison))
         for other in check.comparisons
     )
 
 
-def _subject(comparison: Comparison) -> str:
-    """What is compared, as it is written: the longer side."""
-    return max(re.split(r"[<>]=?", comparison.span.text), key=lambda side: len(side.strip())).strip()
+def _sides(comparison: Comparison) -> set[str]:
+    """The two sides of a comparison as they are written."""
+    return {side.strip() for side in re.split(r"[<>]=?", comparison.span.text)}
 
 
 def _judges(operator: str, number: float, module: PyModule, node: ast.AST, check: Check) -> bool:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scenlint.source.python import PyModule, parse
+from scenlint.source.python import PyModule, parse, walk
 from scenlint.source.text import Span
 from scenlint.task.checks.model import Check, How
 from scenlint.task.checks.world import setup
@@ -47,7 +47,7 @@ def names(task: Task) -> Iterator[Demand]:
     """Each name once: what is imported from the agent's modules, asked of them, or given to their programs."""
     if task.verifier is None:
         return
-    ground = Ground(task)
+    ground = Ground.of(task)
     groups: dict[tuple[str, int, int], list[_Use]] = defaultdict(list)
     for use in (*_followed(ground), *_written(task), *_options(ground)):
         foreign = use.last.startswith("_") or use.last.lstrip("-") in _LOADING or _GENERATED.fullmatch(use.last)
@@ -82,7 +82,9 @@ def _followed(ground: Ground) -> Iterator[_Use]:
         for name in check.names:
             found = locate(ground.task, check, name.span)
             if found is None or not isinstance(found[1], ast.Constant):
-                yield _Use(name.name, name.kind, name.span, name.span)
+                # `getattr` with a default does without.
+                if found is None or not (isinstance(found[1], ast.Call) and len(found[1].args) > 2):
+                    yield _Use(name.name, name.kind, name.span, name.span)
                 continue
             module, node = found  # in `hasattr(module, "name")`
             asking = next((p for p in module.parents(node) if isinstance(p, ast.Call)), node)
@@ -97,7 +99,7 @@ def _written(task: Task) -> Iterator[_Use]:
     for fragment in task.verifier.code("python"):
         module = parse(fragment)
         bound = set()
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.ImportFrom) and node.module and not node.level and agents(node.module.split(".")[0]):
                 for alias in node.names:
                     bound.add(alias.asname or alias.name)
@@ -108,7 +110,7 @@ def _written(task: Task) -> Iterator[_Use]:
 
 
 def _used(module: PyModule, bound: set[str]) -> Iterator[_Use]:
-    for node in ast.walk(module.tree) if bound else ():
+    for node in module.nodes if bound else ():
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in bound:
             yield _Use(node.attr, "attribute", module.span(node), module.span(node))
         if isinstance(node, ast.Call) and _root(node.func) in bound:
@@ -136,7 +138,7 @@ def _given(task: Task, check: Check, span: Span, program: str) -> Iterator[_Use]
     if found is None:
         return
     module, call = found
-    words = [n for n in ast.walk(call) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    words = [n for n in walk(call) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
     words.sort(key=lambda n: (n.lineno, n.col_offset))
     at = next((n for n, word in enumerate(words) if word.value.rpartition("/")[2] == program), len(words))
     for word in words[at + 1 :]:

@@ -11,6 +11,7 @@ from scenlint.source.python import parse
 from scenlint.task.checks.model import Check, Key
 from scenlint.task.demands.base import Demand, Ground
 from scenlint.task.demands.forms import fits
+from scenlint.task.demands.tables import tables
 from scenlint.task.model import Contract, Task
 from scenlint.task.stance import Stance, locate, stance
 from scenlint.task.visible import Visible
@@ -38,7 +39,7 @@ def keys(task: Task, *, shown: bool = True) -> Iterator[Demand]:
     """
     if task.verifier is None or task.verifier.contract is Contract.POINT_LINES:
         return  # what an application's own interface answers is no demand on the agent
-    ground = Ground(task)
+    ground = Ground.of(task)
     own = _own_keys(task)
     optional = _asked_only(task)
     groups: dict[tuple[int, int, str], list[tuple[Key, Check, Visible]]] = defaultdict(list)
@@ -46,13 +47,14 @@ def keys(task: Task, *, shown: bool = True) -> Iterator[Demand]:
         if any(k.name in _MARKS for k in check.keys):
             continue
         for key in check.keys:
-            if _readable(key) and key.name not in own:
+            mine = key.name in own or any(key.name.endswith(o) for o in own if o[0] == "_")
+            if _readable(key) and not mine:
                 span = key.span
                 groups[span.start, span.end, str(span.source.path)].append((key, check, visible))
     seen: set[str] = set()
     for group in groups.values():
         names = {k.name for k, _, _ in group}
-        if len(names) > 1 and names & optional:
+        if len(names) > 1 and names <= optional:
             continue  # tried in turn
         for key, check, visible in group:
             if key.name in seen or not _made(ground, key, visible) or not _demanded(task, key, check, optional):
@@ -60,11 +62,14 @@ def keys(task: Task, *, shown: bool = True) -> Iterator[Demand]:
             if (not shown or _agents(ground, key, visible)) and not fits(key.name, visible):
                 seen.add(key.name)
                 yield Demand(key.name, key.span, visible, "key")
+    if shown:
+        yield from (d for d in tables(ground) if d.what not in seen)
 
 
 def _readable(key: Key) -> bool:
     name = key.name
-    return bool(re.search(r"[A-Za-z_]\w*[A-Za-z_]", name)) and not _CELL.fullmatch(name) and name[0] not in "/{@$#"
+    named = re.search(r"[A-Za-z_]\w*[A-Za-z_]", name) and not re.search(r"^[/{@$#]|\w\.\w", name)
+    return bool(named) and not _CELL.fullmatch(name)
 
 
 def _made(ground: Ground, key: Key, visible: Visible) -> list[str]:
@@ -80,7 +85,7 @@ def _demanded(task: Task, key: Key, check: Check, optional: frozenset[str]) -> b
     if not key.default:
         return True
     for comparison in check.comparisons:
-        if comparison.key == key.name and comparison.has_constant and comparison.constant not in (None, ""):
+        if comparison.key == key.name and comparison.operator == "==" and comparison.constant not in (None, ""):
             found = locate(task, check, comparison.span)
             if found is not None and stance(*found) is Stance.WANTED:
                 return True
@@ -101,20 +106,29 @@ def _asked_only(task: Task) -> frozenset[str]:
     out = set()
     for fragment in task.verifier.code("python") if task.verifier else ():
         module = parse(fragment)
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.Compare) and isinstance(node.left, ast.Constant) and isinstance(node.ops[0], ast.In):
+        for node in module.of(ast.Compare):
+            if isinstance(node.left, ast.Constant) and isinstance(node.ops[0], ast.In):
                 if isinstance(node.left.value, str) and stance(module, node) in (Stance.OPEN, Stance.EITHER):
                     out.add(node.left.value)
     return frozenset(out)
 
 
 def _own_keys(task: Task) -> frozenset[str]:
-    """Columns and keys that the verifier adds to data itself: `frame["gap"] = …`."""
+    """Keys and columns that the verifier makes itself: `frame["gap"] = …`, tables that it works out, suffixes of a merge."""
     out = set()
     for fragment in task.verifier.code("python") if task.verifier else ():
-        for node in ast.walk(parse(fragment).tree):
+        for node in parse(fragment).nodes:
             if isinstance(node, ast.Assign | ast.AugAssign):
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
                         out.add(target.slice.value)
-    return frozenset(k for k in out if isinstance(k, str))
+            elif isinstance(node, ast.Dict):  # a table of constants is what the verifier expects
+                pairs = zip(node.keys, node.values, strict=True)
+                out |= {k.value for k, v in pairs if isinstance(k, ast.Constant) and not _literal(v)}
+            elif isinstance(node, ast.keyword) and node.arg == "suffixes":
+                out |= {n.value for n in ast.walk(node) if isinstance(n, ast.Constant)}
+    return frozenset(k for k in out if isinstance(k, str) and k)
+
+
+def _literal(node: ast.expr) -> bool:
+    return all(isinstance(n, ast.Constant | ast.List | ast.Tuple | ast.Dict | ast.Set | ast.UnaryOp | ast.operator | ast.unaryop | ast.expr_context) for n in ast.walk(node))

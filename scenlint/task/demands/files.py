@@ -14,6 +14,7 @@ from scenlint.source import shell
 from scenlint.source.pyfold import normal
 from scenlint.task.checks.model import Access, Check, Dialect, How
 from scenlint.task.demands.base import Demand, Ground
+from scenlint.task.demands.forms import fits
 from scenlint.task.model import Task
 from scenlint.task.stance import Stance, locate, stance
 from scenlint.task.visible import Visible
@@ -21,8 +22,11 @@ from scenlint.task.visible import Visible
 # Places that no agent writes to, and those of the system, where it may have been asked to.
 _NEVER = re.compile(r"/(?:boot|dev|logs|oracle|proc|sys|tests)(?:/|$)")
 _SYSTEM = re.compile(r"/(?:bin|etc|lib\w*|opt|run|sbin|usr|var)(?:/|$)")
-_REPOSITORY = re.compile(r"(?:^|/)\.git(?:/|$)|(?:^|/)(?:build|target|node_modules|__pycache__|\.build_\w+)/")
-# What a tool makes of a file beside it, under the same name.
+# What tools make on their way, and what they make of a file beside it, under the same name.
+_TOOLS = re.compile(
+    r"(?:^|/)\.git(?:/|$)|(?:^|/)(?:build|target|node_modules|__pycache__|\.build_\w+|CMakeFiles|meson-info|None)(?:/|$)|"
+    r"/(?:build\.ninja|CMakeCache\.txt|compile_commands\.json|config\.status|package-lock\.json|Cargo\.lock|go\.sum)$"
+)
 _DERIVED = re.compile(r".*\.(?:log|aux|toc|bbl|o|so|d|pyc|class|map|lock|pid|db-wal|db-shm|index|idx|fai|bai|tbi)")
 
 
@@ -47,10 +51,17 @@ class _Wanted:
         name = self.path.rstrip("/").rpartition("/")[2]
         if self.stated or self.visible.in_brief(name, word=True):
             return True
+        if fits(name, self.visible) or fits(self.path, self.visible):
+            return True
         stem, dot, extension = name.rpartition(".")
-        if not dot or not self.visible.in_brief(stem, word=True):
+        if not dot or not (self.visible.in_brief(stem, word=True) or self._beside(stem)):
             return False
         return bool(_DERIVED.fullmatch(name) or self.visible.in_brief(dot + extension, word=True))
+
+    def _beside(self, stem: str) -> bool:
+        """Whether there is an input of this name with another extension."""
+        inputs = (path.rpartition("/")[2] for path in self.visible.inputs())
+        return any(name.rpartition(".")[0] == stem for name in inputs)
 
 
 def paths(task: Task, *, elsewhere: bool = False) -> Iterator[Demand]:
@@ -58,9 +69,9 @@ def paths(task: Task, *, elsewhere: bool = False) -> Iterator[Demand]:
 
     `elsewhere`: also those of which only the file's name is told, so that it may be another file.
     """
-    ground = Ground(task)
+    ground = Ground.of(task)
     groups: dict[tuple[int, int, str], list[_Wanted]] = defaultdict(list)
-    made = _made_by_verifier(task)
+    made = _made_by_verifier(task) | _given_to_programs(ground)
     for check, visible in ground.checks():
         written = {a.path for a in check.accesses if a.how is How.WRITE}
         for access in check.accesses:
@@ -95,6 +106,16 @@ def _made_by_verifier(task: Task) -> frozenset[str]:
     return frozenset(normal(p) for p in out)
 
 
+def _given_to_programs(ground: Ground) -> frozenset[str]:
+    """Temporary files that the verifier names when it starts a program."""
+    return frozenset(
+        access.path
+        for check, _ in ground.checks()
+        for access in check.accesses
+        if access.path.startswith(("/tmp/", "/var/tmp/")) and _argument(ground.task, check, access)
+    )
+
+
 def _each(task: Task, wanted: _Wanted) -> bool:
     """Whether a place of the code that touches several paths wants every one of them."""
     found = locate(task, wanted.check, wanted.access.span)
@@ -111,12 +132,23 @@ def _each(task: Task, wanted: _Wanted) -> bool:
 def _demanded(task: Task, wanted: _Wanted, every: bool) -> bool:
     """Whether the check fails without the file: "if it is there, look at it" is no demand."""
     access, check = wanted.access, wanted.check
-    if access.how is not How.EXISTS or check.existence_only or check.node is None:
+    if check.node is None:
         return True
-    if any(a.path == access.path and a.how is not How.EXISTS for a in check.accesses):
-        return False  # the access that opens it says more
-    found = locate(task, check, access.span)
-    return found is not None and stance(*found) in ((Stance.WANTED,) if every else (Stance.WANTED, Stance.EITHER))
+    asked = [a for a in check.accesses if a.path == access.path and a.how is How.EXISTS]
+    stances = {stance(*f) if (f := locate(task, check, a.span)) else Stance.OPEN for a in asked}
+    if access.how is How.EXISTS:
+        return check.existence_only or bool(stances & {Stance.WANTED, *(() if every else (Stance.EITHER,))})
+    return (not asked or stances != {Stance.OPEN}) and not _argument(task, check, access)
+
+
+def _argument(task: Task, check: Check, access: Access) -> bool:
+    """Whether a path is an argument of a program that the verifier starts: its own choice."""
+    found = locate(task, check, access.span) if access.how is How.READ else None
+    if found is None or not isinstance(found[1], ast.Call):
+        return False
+    called = found[0].dotted(found[1].func)
+    temporary = access.path.startswith(("/tmp/", "/var/tmp/"))  # `connect` makes the database where there is none
+    return called.startswith(("subprocess.", "os.system", "os.popen")) or (temporary and called.endswith(".connect"))
 
 
 def _agents(ground: Ground, wanted: _Wanted) -> bool:
@@ -124,9 +156,11 @@ def _agents(ground: Ground, wanted: _Wanted) -> bool:
     path = wanted.path
     name = path.rstrip("/").rpartition("/")[2]
     verifier = ground.task.verifier
-    if not path.startswith("/") and verifier and any(f.path.name == name for f in verifier.files):
-        return False
-    if not name or _NEVER.match(path) or _REPOSITORY.search(path) or wanted.visible.exists(path):
+    if not path.startswith("/"):
+        own = verifier is not None and any(f.path.name == name for f in verifier.files)
+        if own or (wanted.access.how is How.RUN and ground.solution is None):
+            return False
+    if not name or _NEVER.match(path) or _TOOLS.search(path) or wanted.visible.exists(path):
         return False
     if set(path.split("/")) & ground.cloned or (ground.task.oracle and path.startswith("/solution/")):
         return False

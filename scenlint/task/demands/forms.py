@@ -7,8 +7,11 @@ from collections.abc import Iterator
 
 from scenlint.task.visible import Visible
 
-_HOLE = re.compile(r"<[\w \-]+>|\{[\w \-]+\}|\[[\w \-]+\]|\*+|\.\.\.+|(?<![A-Za-z])(?:[A-Z]{2,}|[NXYMKij])(?![A-Za-z])")
+_HOLE = re.compile(r"<[\w \-]+>|\{[\w \-]+\}|\[[\w \-]+\]|\*|\.\.\.+|(?<![A-Za-z])(?:[A-Z]{3,}|[NXYMKij])(?![A-Za-z])")
 _TOKEN = re.compile(r"`([^`\n]{2,80})`|\"([^\"\n]{2,80})\"|(\S{3,80})")
+
+
+Form = tuple[re.Pattern[str], frozenset[str]]  # what fills it, and its own words
 
 
 def fits(text: str, visible: Visible) -> bool:
@@ -20,12 +23,23 @@ def fits(text: str, visible: Visible) -> bool:
     return False
 
 
-def _forms(visible: Visible) -> Iterator[tuple[re.Pattern[str], frozenset[str]]]:
+def _forms(visible: Visible) -> Iterator[Form]:
     for brief in visible.briefs:
-        for match in _TOKEN.finditer(brief.text):
-            token = next(filter(None, match.groups())).strip(".,;:()`'\"")
-            pieces = _HOLE.split(token)
-            fixed = frozenset(w for p in pieces for w in re.split(r"[\W_]+", p.lower()) if w)
-            joined = re.search(r"[A-Za-z]", "".join(pieces)) or re.fullmatch(r"[\W_]*", "".join(pieces)) and len(pieces) > 2
-            if len(pieces) > 1 and joined:
-                yield re.compile(r"[\w.\- ]*".join(re.escape(p) for p in pieces), re.IGNORECASE), fixed
+        yield from brief.memo("forms", lambda text=brief.text: list(_read(text.replace("**", ""))))  # type: ignore[misc]
+
+
+def _read(text: str) -> Iterator[Form]:
+    for match in _TOKEN.finditer(text):
+        token = next(filter(None, match.groups())).strip(".,;:()`'\"")
+        pieces, at = [], 0
+        for hole in _HOLE.finditer(token):
+            # A word in capitals stands for something if the brief speaks of it elsewhere too.
+            if not hole.group().isalpha() or len(re.findall(rf"\b{hole.group()}\b|_{hole.group()}\b", text)) > 1:
+                pieces.append(token[at : hole.start()])
+                at = hole.end()
+        pieces.append(token[at:])
+        if len(pieces) < 2:
+            continue
+        fixed = frozenset(w for p in pieces for w in re.split(r"[\W_]+", p.lower()) if w)
+        if (fixed or len(pieces) > 2) and re.search(r"[\w-]", "".join(pieces)):
+            yield re.compile(r"[\w.\- ]*".join(re.escape(p) for p in pieces), re.IGNORECASE), fixed

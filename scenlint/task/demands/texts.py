@@ -21,7 +21,7 @@ _CODE_WORD = re.compile(r"[A-Z]{3,}")
 
 def wordings(task: Task) -> Iterator[Demand]:
     """Each text once: of whole values only those that the solution writes out, as it would not an answer it works out."""
-    ground = Ground(task)
+    ground = Ground.of(task)
     seen: set[str] = set()
     for check, visible in ground.checks():
         places: dict[tuple[int, int], set[str]] = defaultdict(set)

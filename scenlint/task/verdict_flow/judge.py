@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from scenlint.source.python import PyModule
+from scenlint.source.python import PyModule, walk
 from scenlint.source.pyvalue import HOLE, Map, PathText, constants
 from scenlint.source.pyvalue import Value as PyValue
 from scenlint.task.checks.facts import Place
@@ -111,7 +111,7 @@ def _judge(program: Program, shape: str, declared: bool) -> Judge:
         return judge
     if shape == BODY:
         for node in module.tree.body:
-            for at in ast.walk(node):
+            for at in walk(node):
                 if isinstance(at, ast.Return) and module.function_of(at) is None and at.value is not None:
                     flow.run(lambda n=at: judge.results.append((flow.eval(n.value, env), Place(module, n))))
     elif shape == FUNCTION and isinstance(judge.verify, ast.FunctionDef):
@@ -123,7 +123,7 @@ def _judge(program: Program, shape: str, declared: bool) -> Judge:
             found = flow.returns[before:]
             judge.results = [(value, place) for func, value, place, _, _ in found if func.node is verify]
             stated = {id(place.node) for _, place in judge.results}
-            explicit = any(isinstance(n, ast.Return) and n.value is None for n in ast.walk(verify) if id(n) in stated)
+            explicit = any(isinstance(n, ast.Return) and n.value is None for n in walk(verify) if id(n) in stated)
             judge.falls = not explicit and any(None in v.options for v in got) and not _returns_none(judge)
     return judge
 

@@ -10,6 +10,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from scenlint.source.python import walk
 from scenlint.source.pyvalue import HOLE
 from scenlint.source.text import Span
 from scenlint.task.checks.facts import Output, Place
@@ -148,7 +149,7 @@ def _glued_detail(label: str) -> bool:
 
 def _rounded(output: Output, *behind: str) -> str:
     """The value before one of these texts that an f-string prints with decimals: `{earned:.1f}/`."""
-    for node in ast.walk(output.place.node):
+    for node in walk(output.place.node):
         parts = node.values if isinstance(node, ast.JoinedStr) else []
         for value, following in pairwise(parts):
             if isinstance(value, ast.FormattedValue) and isinstance(following, ast.Constant) and value.format_spec:

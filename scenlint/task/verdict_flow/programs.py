@@ -100,13 +100,13 @@ class Program:
 
     @property
     def _texts(self) -> list[str]:
-        nodes = (n for m in self.flow.modules for n in ast.walk(m.tree) if isinstance(n, ast.Constant))
+        nodes = (n for m in self.flow.modules for n in m.nodes if isinstance(n, ast.Constant))
         return [n.value for n in nodes if isinstance(n.value, str)]
 
     @property
     def _dynamic(self) -> bool:
         """Whether it runs code or reads input in ways that cannot be followed."""
-        names = {n.id for m in self.flow.modules for n in ast.walk(m.tree) if isinstance(n, ast.Name)}
+        names = {n.id for m in self.flow.modules for n in m.nodes if isinstance(n, ast.Name)}
         names |= {name.split(".")[0] for m in self.flow.modules for name in m.imports.values()}
         return bool(names & _DYNAMIC)
 
@@ -127,7 +127,7 @@ class Program:
     @property
     def _branches(self) -> bool:
         kinds = (ast.If, ast.IfExp, ast.Try, ast.While, ast.Match, ast.BoolOp, ast.Compare, ast.Assert)
-        found = [n for m in self.flow.modules for n in ast.walk(m.tree) if isinstance(n, kinds)]
+        found = [n for m in self.flow.modules for n in m.nodes if isinstance(n, kinds)]
         return any("__name__" not in ast.unparse(n)[:60] for n in found)
 
 

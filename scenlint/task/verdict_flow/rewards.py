@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from scenlint.source.python import walk
 from scenlint.source.pyvalue import HOLE, Map, Ref, Seq, constants
 from scenlint.source.pyvalue import Value as PyValue
 from scenlint.source.shell import Node
@@ -95,7 +96,7 @@ def _stated(program: Program, text: object) -> Span | None:
 def _dumped(program: Program, output: Output) -> Iterator[str]:
     """What is wrong with an object that is turned into JSON where it is written."""
     module = output.place.module
-    for call in ast.walk(output.place.node):
+    for call in walk(output.place.node):
         if not isinstance(call, ast.Call) or module.dotted(call.func) != "json.dumps" or not call.args:
             continue
         value = call.args[0]
@@ -114,8 +115,8 @@ def _not_finite(program: Program, output: Output) -> Iterator[str]:
     """A number that is none among what goes into a text: `str(score)` where the score can be NaN."""
     module = output.place.module
     scope = module.function_of(output.place.node) or module.tree
-    names = {n.id for n in ast.walk(output.place.node) if isinstance(n, ast.Name)}
-    for node in ast.walk(scope):
+    names = {n.id for n in walk(output.place.node) if isinstance(n, ast.Name)}
+    for node in walk(scope):
         if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id in names for t in node.targets):
             for choice in _choices(node.value):
                 value = program.flow.values.get(choice)
@@ -252,11 +253,11 @@ def _dump(judge: Judge, call: ast.Call) -> ast.Call | None:
             function = module.function_of(call)
             assigned = [
                 n.value
-                for n in ast.walk(function or module.tree)
+                for n in walk(function or module.tree)
                 if isinstance(n, ast.Assign) and any(isinstance(t, ast.Name) and t.id == inner.id for t in n.targets)
             ]
             inner = assigned[-1] if assigned else inner
-        for node in ast.walk(inner):
+        for node in walk(inner):
             if isinstance(node, ast.Call) and module.dotted(node.func) == "json.dumps":
                 return node
     return None

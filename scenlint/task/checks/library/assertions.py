@@ -64,6 +64,12 @@ def _close(call: Call) -> Value:
     return call.flow.compare("==", call.args[0], call.args[1], call.node, call.env, tolerance=tolerance)
 
 
+@means("re.compile")
+def _compiled(call: Call) -> Value:
+    """A pattern stays the text it was compiled from."""
+    return replace(call.first, shape="pattern")
+
+
 @means("re.match", "re.search", "re.fullmatch", "re.findall", "re.finditer", "re.split", "re.sub", "fnmatch.fnmatch")
 def _matched(call: Call) -> Value:
     """A regular expression held against produced text: a test by itself."""

@@ -27,6 +27,8 @@ _HTTP = frozenset(["get", "post", "put", "delete", "patch", "head", "request", "
 
 def call(this: Call, value: Value) -> Value:
     """`value.name(…)`."""
+    if value.shape == "pattern":
+        return _other(this, value)
     option = value.options[0] if value.options else None
     found: Value | None = None
     if isinstance(option, PathText):

@@ -88,7 +88,7 @@ MEANINGS.update(
             for m in ("json", "toml", "tomllib", "tomli")
             for f in ("load", "loads")
         },
-        **{f"yaml.{f}": _parse("json", "YAMLError") for f in ("load", "safe_load", "full_load")},
+        **{f"yaml.{f}": _parse("json", "YAMLError") for f in ("safe_load", "full_load")},
         "csv.reader": _parse("rows", "csvError"),
         "csv.DictReader": _parse("rows", "csvError"),
         "xml.etree.ElementTree.fromstring": _parse("", "ParseError"),
@@ -138,6 +138,31 @@ def _exec(call: Call) -> Value:
                 option.more = True
                 option.data |= call.first.all_data
     return unknown(*call.args, shape="opaque")
+
+
+_REVIVERS = [f"{m}.{f}" for m in ("pickle", "dill", "cloudpickle", "marshal", "joblib") for f in ("load", "loads")]
+
+
+@means(*_REVIVERS, "pandas.read_pickle", "jsonpickle.decode", "shelve.open", "yaml.unsafe_load", "torch.load", "numpy.load")
+def _revive(call: Call) -> Value:
+    """Data that may bring code along, which runs as they are read."""
+    value = call.first.since(files.guess(call))
+    needs = {"torch.load": ("weights_only", False), "numpy.load": ("allow_pickle", True)}.get(call.name)
+    if call.flow.produced(value):
+        if needs is None or needs[1] in call.kwargs.get(needs[0], UNKNOWN).options:
+            call.note("revives")
+        call.may_raise("Exception", value)
+    return unknown(value, *call.values[1:], shape="opaque")
+
+
+@means("yaml.load")
+def _yaml(call: Call) -> Value:
+    """Safe with the loaders that are called so; the others build whatever objects the text names."""
+    loaders = [o.name for o in call.arg(1, "Loader").options if isinstance(o, Ref)]
+    given = len(call.args) > 1 or "Loader" in call.kwargs
+    if call.flow.produced(call.first) and (not given or any(n.endswith((".Loader", ".UnsafeLoader")) for n in loaders)):
+        call.note("revives")
+    return _parse("json", "YAMLError")(call)
 
 
 @means("sys.path.insert", "sys.path.append")

@@ -94,16 +94,15 @@ def main() -> int:
     channel.send(ARGUMENTS, arguments)
     while True:
         kind, data = channel.receive()
-        match kind:
-            case 1 | 2:  # OUT, ERR
-                _write(kind, data)
-            case 3:  # EXIT
-                return int(data)
-            case 4:  # ASK
-                _do(channel, json.loads(data))
-            case _:
-                print("docker: the harness ended the connection", file=sys.stderr)
-                return 1
+        if kind in (OUT, ERR):
+            _write(kind, data)
+        elif kind == EXIT:
+            return int(data)
+        elif kind == ASK:
+            _do(channel, json.loads(data))
+        else:
+            print("docker: the harness ended the connection", file=sys.stderr)
+            return 1
 
 
 def _write(stream: int, data: bytes) -> None:

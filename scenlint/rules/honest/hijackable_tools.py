@@ -1,0 +1,96 @@
+"""A test runner that obeys files which the agent can plant where the verifier runs."""
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
+from scenlint.source.shell import Command
+from scenlint.task.checks.shells import decides
+from scenlint.task.model import Isolation, Verifier
+from scenlint.task.runs import verifier_runs
+from scenlint.task.users import agent_is_root
+
+_WORKSPACE = "WAZA_WORKSPACE_DIR"  # the variable that names the agent's folder to a grader on the host
+_PINNED = "run it as `python3 -I -m pytest -c /dev/null --rootdir=/tests --noconftest`, or run the verifier in a container"
+_OWN = "call the tools themselves, with settings of the verifier's own, or run the verifier in a container of its own"
+
+
+@rule(
+    "hijackable-tools",
+    "SL407",
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    kind=Kind.FACT,
+    needs={Role.VERIFIER},
+    refute="a task with such a file planted by the agent is still graded 0",
+)
+def hijackable_tools(task: Task) -> Iterator[Finding]:
+    verifier = task.verifier
+    if verifier is None or verifier.isolation not in (Isolation.SHARED, Isolation.HOST):
+        return
+    found: list[tuple[Command, list[str], str]] = []
+    for run in verifier_runs(task):
+        if verifier.isolation is Isolation.SHARED or _in_workspace(run.command):
+            holes, cure = _holes(task, verifier, run.command)
+            if holes:
+                found.append((run.command, holes, cure))
+    for command, holes, cure in sorted(found, key=lambda f: -len(f[1]))[:1]:
+        name = " ".join(w.raw for w in command.tool_words[: 2 if cure is _OWN else 1])
+        yield Finding.at(
+            command.span, f"`{name}` obeys what the agent can leave behind: {'; '.join(holes)}", help=cure
+        )
+
+
+def _holes(task: Task, verifier: Verifier, command: Command) -> tuple[list[str], str]:
+    """What could be planted, and what to do against it."""
+    words = [w.pattern for w in command.tool_words]
+    if command.tool in ("pytest", "py.test"):
+        return [*_pytest(task, verifier, words), *_shadowed(verifier, command, "pytest")], _PINNED
+    if command.tool == "unittest":
+        return _shadowed(verifier, command, "unittest"), "run it with `python3 -I`"
+    if command.program in ("npm", "yarn", "pnpm", "make") and decides(command):
+        file = "Makefile" if command.program == "make" else "package.json"
+        verbs = [w for w in words[1:] if not w.startswith("-")]
+        tests = verbs[:1] == ["run"] or any(re.fullmatch(r"tests?|check|verify|lint", v) for v in verbs[:1])
+        ours = any(posixpath.basename(e.path) == file for e in task.files.under(verifier.folder or "."))
+        if tests and not ours and not {"-f", "--prefix"} & set(words):
+            return [f"whatever the `{file}` says that lies where it worked"], _OWN
+    return [], ""
+
+
+def _pytest(task: Task, verifier: Verifier, words: list[str]) -> Iterator[str]:
+    if not agent_is_root(task) and verifier.isolation is Isolation.SHARED:
+        return  # the folders around the tests are root's
+    beside = [e.path for e in task.files.under(verifier.folder or ".") if verifier.folder]
+    ini = next((task.files.read(p) for p in beside if posixpath.basename(p) == "pytest.ini"), None)
+    line = " ".join(words)
+    given = re.search(r"(?:^| )(?:-c[ =]?|--config-file[ =])(\S+)", line)
+    mount = (verifier.mount or "/tests").rstrip("/") + "/"
+    if ini is None and not (given and re.match(rf"/dev/null|\*|\$|{re.escape(mount)}", given[1])):
+        yield "a `pytest.ini` or `pyproject.toml` in a folder above the tests"
+    if "--noconftest" not in words and not (ini and "--noconftest" in ini.text):
+        yield "a `conftest.py` beside or above the tests"
+
+
+def _shadowed(verifier: Verifier, command: Command, module: str) -> list[str]:
+    """Whether `python -m` takes the module from a working directory of the agent's."""
+    words = [w.pattern for w in command.words]
+    flags = words[1 : next((n for n, w in enumerate(words) if re.fullmatch(r"-[A-Za-z]*m", w)), 1) + 1]
+    if not re.match(r"python|pypy", command.program or "") or any(re.match(r"-[A-Za-z]*[IP]", f) for f in flags):
+        return []
+    if not flags or "PYTHONSAFEPATH" in command.script.fragment.text:
+        return []
+    own = (verifier.mount or "/tests").rstrip("/")
+    here = _folder(command)
+    return [] if here.startswith((own, "$TEST_DIR")) else [f"a `{module}.py` in the working directory"]
+
+
+def _folder(command: Command) -> str:
+    """The folder that the script has gone to before, as it is written; "" where it stays where it began."""
+    gone = [c for c in command.script.commands if c.program == "cd" and c.arguments and c.start < command.start]
+    return gone[-1].arguments[-1].raw.strip("\"'") if gone else ""
+
+
+def _in_workspace(command: Command) -> bool:
+    return _WORKSPACE in _folder(command) or any(_WORKSPACE in w.raw for w in command.argv)

@@ -1,0 +1,86 @@
+"""A key, token or password of a real service in a task's files."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from scenlint.rules import Confidence, Finding, Kind, Severity, Task, rule
+from scenlint.source.secrets import PATTERNS
+from scenlint.source.text import Source, Span
+from scenlint.task.hosts import is_near
+
+_LARGEST = 500_000  # characters of a file that are searched
+# What many test fixtures and certificates hold, and what belongs to no service by itself.
+_OWN = frozenset({"private key", "JSON web token"})
+_IN_URL = re.compile(r"\b[a-z][a-z0-9+]*://[^\s/:@\"'<>{}$]+:(?P<value>[^\s/@\"'<>{}$*]{8,})@(?P<host>[\w-]+(?:\.[\w-]+)+)", re.I)
+_PLACEHOLDER = re.compile(
+    r"example|sample|dummy|fake|test|demo|your|placeholder|change|redacted|secret|password|token|invalid|xxxx|0000|"
+    r"(.)\1{4}|deadbeef|qwerty|leaked|vulnerable",
+    re.I,
+)
+# Tasks about secrets hold some on purpose.
+_ABOUT = re.compile(
+    r"secrets?\b|credential|(?:api|access|private|signing|encryption|hard-?coded)[ _-]keys?|(?:auth\w*|access|api|bearer)[ _-]tokens?|"
+    r"leak|sensitive|saniti[sz]|redact|exploit|vulnerab|breach|forensic|pentest|\bCTF\b|密钥|凭证",
+    re.I,
+)
+
+
+@dataclass(frozen=True)
+class _Secret:
+    kind: str
+    value: str
+    span: Span
+
+
+@rule(
+    "secret-in-task",
+    "SL414",
+    severity=Severity.ERROR,
+    confidence=Confidence.MEDIUM,
+    kind=Kind.CLAIM,
+    refute="the value is made up, or was revoked and the task is about finding it",
+)
+def secret_in_task(task: Task) -> Iterator[Finding]:
+    brief = "\n".join(b.prose.text for b in task.briefs)
+    for entry in task.files:
+        source = task.files.read(entry.path) if not entry.problem and entry.size <= _LARGEST else None
+        if source is None or source.binary or (_ABOUT.search(brief) and not _is_machinery(task, source)):
+            continue
+        seen: set[str] = set()
+        for secret in _secrets(source):
+            if secret.value not in seen and secret.value not in brief:
+                seen.add(secret.value)
+                yield Finding.at(
+                    secret.span,
+                    f"this looks like a real {secret.kind}, and everybody who gets the task gets it",
+                    help="revoke it, take it out of the history too, and let the harness pass such values in",
+                )
+
+
+def _secrets(source: Source) -> Iterator[_Secret]:
+    for kind, pattern in PATTERNS.items():
+        for found in pattern.finditer(source.text) if kind not in _OWN else ():
+            if _is_random(found[0]):
+                yield _Secret(kind, found[0], source.span(*found.span()))
+    for found in _IN_URL.finditer(source.text):
+        host = found["host"].lower()
+        if not is_near(host) and not host.endswith(("example.com", "example.org", "example.net")) and _is_random(found["value"]):
+            yield _Secret(f"password for `{host}`", found["value"], source.span(*found.span("value")))
+
+
+def _is_random(value: str) -> bool:
+    """Whether a text was drawn at random rather than typed as a stand-in."""
+    body = re.sub(r"^(?:AKIA|ASIA|gh[pousr]_|github_pat_|sk-\w+-|sk-|[rs]k_live_|hf_|xox\w-|AIza)", "", value)
+    mixed = any(c.isdigit() for c in body) and any(c.isalpha() for c in body)
+    steps = sum(ord(b) - ord(a) in (0, 1, -1) for a, b in zip(body, body[1:], strict=False))
+    return mixed and len(set(body)) >= min(10, len(body) * 0.6) and steps * 4 < len(body) and not _PLACEHOLDER.search(body)
+
+
+def _is_machinery(task: Task, source: Source) -> bool:
+    """Whether it is a file that makes the task run rather than one that it is about."""
+    environment = task.environment
+    own = [b.fragment.path for b in environment.builds] + [d.fragment.path for d in environment.compose] if environment else []
+    own += [d.fragment.path for d in task.documents]
+    own += [g.script.path for g in task.verifier.graders if g.script] if task.verifier else []
+    return source.path in own
