@@ -44,7 +44,7 @@ _SCALES: dict[str, float] = {
 _ALSO = {"kb": 1024.0, "mb": 1024.0**2, "gb": 1024.0**3, "k": 1024.0, "tb": 1024.0**4}
 _UNIT = "|".join(sorted(map(re.escape, _SCALES), key=len, reverse=True))
 _DIGITS = re.compile(
-    r"(?<![\w.])(?P<sign>[-−+]?)"
+    r"(?<![A-Za-z0-9_.])(?P<sign>[-−+]?)"
     r"(?P<body>\d{1,3}(?:[,_\u2009\u00a0' ]\d{3})+(?:\.\d+)?|\d+(?:_\d+)+|\d+(?:\.\d+)?|\.\d+)"
     r"(?P<power>[eE][-−+]?\d+|\s*[x×*·]\s*10\s*\^?\s*\{?[-−⁻]?[\d⁰¹²³⁴-⁹]+\}?|"
     r"\^\{?[-−]?\d+\}?|\*\*[-−]?\d+|⁻?[⁰¹²³⁴-⁹]+)?"

@@ -88,7 +88,7 @@ class Verdict:
 
 @dataclass
 class TrialRecord:
-    """One trial. `reward` is the strict verdict scenlint judges by, `harness` what the format's own harness would record."""
+    """One trial. `reward` is the strict verdict, by which scenlint judges; `harness` what the format's own records."""
 
     id: str
     task: str

@@ -13,9 +13,15 @@ from scenlint.task.checks.model import Check
 from scenlint.task.model import Task
 
 _DEPTH = 12  # names and callers that are followed from one test
-_FAILURES = re.compile(r"(?:\w*_)?(?:errors?|problems?|failures?|failed|issues?|violations?|missing|bad|wrong|mismatch\w*|reasons?)")
-_PASSES = re.compile(r"(?:\w*_)?(?:ok|okay|pass|passed|success|successes|succeeded|valid|found|correct|score|points?|earned|reward|hits?)")
-_JUDGES = re.compile(r"(?:\w*_)?(?:check|expect|record|report|grade|require|ensure|verify|criterion|case|result|test|step|add|append|ok)\w*")
+_FAILURES = re.compile(
+    r"(?:\w*_)?(?:errors?|problems?|failures?|failed|issues?|violations?|missing|bad|wrong|mismatch\w*|reasons?)"
+)
+_PASSES = re.compile(
+    r"(?:\w*_)?(?:ok|okay|pass|passed|success|successes|succeeded|valid|found|correct|score|points?|earned|reward|hits?)"
+)
+_JUDGES = re.compile(
+    r"(?:\w*_)?(?:check|expect|record|report|grade|require|ensure|verify|criterion|case|result|test|step|add|append|ok)\w*"
+)
 
 
 class Stance(StrEnum):
@@ -76,6 +82,8 @@ class _Reader:
 
     def _of(self, node: ast.AST) -> Stance:
         up = self.module.parent(node)
+        if isinstance(up, ast.Expr) and isinstance(node, ast.Call) and _last(node.func).startswith("assert"):
+            return Stance.WANTED  # `self.assertGreater(a, b)` is the comparison itself
         if isinstance(up, ast.UnaryOp):
             return self.of(up).flipped if isinstance(up.op, ast.Not) else Stance.OPEN
         if isinstance(up, ast.BoolOp):
@@ -95,7 +103,9 @@ class _Reader:
         if isinstance(up, ast.keyword):
             bad = bool(_FAILURES.fullmatch(up.arg or ""))
             call = self.module.parent(up)
-            return Stance.UNWANTED if bad else Stance.WANTED if call is not None and self._judging(call) else Stance.OPEN
+            return (
+                Stance.UNWANTED if bad else Stance.WANTED if call is not None and self._judging(call) else Stance.OPEN
+            )
         if isinstance(up, ast.GeneratorExp | ast.ListComp | ast.SetComp):
             return self.of(up) if up.elt is node else Stance.OPEN
         if isinstance(up, ast.Tuple | ast.List):
@@ -166,7 +176,9 @@ class _Reader:
         above = self.module.parent(up)
         if isinstance(above, ast.Return):
             return self._returned(above) if up.elts[0] is node else Stance.OPEN
-        labelled = any(isinstance(e, ast.Constant) and isinstance(e.value, str) or isinstance(e, ast.JoinedStr) for e in up.elts)
+        labelled = any(
+            isinstance(e, ast.Constant) and isinstance(e.value, str) or isinstance(e, ast.JoinedStr) for e in up.elts
+        )
         return Stance.WANTED if labelled else Stance.OPEN
 
     def _returned(self, node: ast.Return) -> Stance:
@@ -223,7 +235,11 @@ def _fails(node: ast.stmt) -> bool:
         return isinstance(node.test, ast.Constant) and not node.test.value
     if isinstance(node, ast.Return):
         value = node.value.elts[0] if isinstance(node.value, ast.Tuple) and node.value.elts else node.value
-        return value is not None and _mark(value) is False and not (isinstance(value, ast.Constant) and value.value is None)
+        return (
+            value is not None
+            and _mark(value) is False
+            and not (isinstance(value, ast.Constant) and value.value is None)
+        )
     if isinstance(node, ast.Assign):
         return any(_named(t, _PASSES) for t in node.targets) and _mark(node.value) is False
     if isinstance(node, ast.AugAssign):
@@ -238,7 +254,9 @@ def _fails(node: ast.stmt) -> bool:
         return bool(call.args) and not (isinstance(call.args[0], ast.Constant) and call.args[0].value in (0, None))
     if name in ("append", "add", "extend"):
         return isinstance(call.func, ast.Attribute) and _named(call.func.value, _FAILURES)
-    return any(isinstance(a, ast.Constant) and a.value is False for a in [*call.args, *(k.value for k in call.keywords)])
+    return any(
+        isinstance(a, ast.Constant) and a.value is False for a in [*call.args, *(k.value for k in call.keywords)]
+    )
 
 
 def passes(body: Sequence[ast.stmt]) -> bool:
@@ -268,7 +286,13 @@ def _mark(node: ast.expr) -> bool | None:
     """Whether a constant stands for a pass: True, 1, "PASS" against False, 0, None, "FAIL"."""
     if isinstance(node, ast.Constant):
         if isinstance(node.value, str):
-            return True if node.value.upper() in ("PASS", "PASSED", "OK") else False if "FAIL" in node.value.upper() else None
+            return (
+                True
+                if node.value.upper() in ("PASS", "PASSED", "OK")
+                else False
+                if "FAIL" in node.value.upper()
+                else None
+            )
         return bool(node.value)
     return None
 

@@ -85,7 +85,7 @@ def place(task: Task, checks: Iterable[CheckResult]) -> At:
 def known(task: Task, check: CheckResult) -> Check | None:
     """The check as it was read in the verifier, by its name."""
     names = _names(check)
-    return next((c for c in task.checks if {c.id, c.label, _bare(c.id)} & names), None)
+    return next((c for c in task.checks if {c.id, c.label, _bare(c.id), getattr(c.node, "name", "")} & names), None)
 
 
 def _span(task: Task, check: CheckResult) -> Span | None:

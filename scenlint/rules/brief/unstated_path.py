@@ -20,7 +20,9 @@ def unstated_path(task: Task) -> Iterator[Finding]:
             continue
         path = f"`{demand.what}`"
         if demand.also:
-            path = f"{len(demand.also) + 1} paths like {path}" if demand.kind == "each" else f"one of {path} and its like"
+            path = (
+                f"{len(demand.also) + 1} paths like {path}" if demand.kind == "each" else f"one of {path} and its like"
+            )
         yield Finding.at(
             demand.span,
             f"the verifier opens {path}, which nothing the agent can read names",

@@ -45,5 +45,7 @@ def _free(task: Task, record: TrialRecord) -> list[CheckResult]:
 
 
 def _guards(task: Task, check: CheckResult) -> bool:
+    """Whether it looks only at what was there before; where its own reading is not known, whether all checks do."""
     known = trials.known(task, check)
-    return known is not None and bool(known.accesses) and all(task.visible.exists(a.path) for a in known.accesses)
+    accesses = (known.accesses if known else []) or [a for c in task.checks for a in c.accesses]
+    return bool(accesses) and all(task.visible.exists(a.path) for a in accesses)

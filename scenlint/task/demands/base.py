@@ -28,12 +28,16 @@ _INTO = (
     r"(?:>>?|\btee(?:\s+-\w+)*|(?<!\S)-o|--out\w*[= ])\s*[\"']?\$\{{?{name}\b|\bopen\(\s*{name}\s*,\s*(?:mode\s*=\s*)?[\"'][wax]"
     r"|\b{name}\.(?:write_(?:text|bytes)|open\(\s*[\"'][wax]|touch|mkdir)|\b(?:to_\w+|save\w*|dump|imwrite|write\w*)\([^\n]*\b{name}\b"
 )
-_DEFINITION = r"\b(?:def|class|function|func|fn|const|let|var|type|struct|interface|enum)\s+\W*{name}\b|^\s*{name}\s*[:=]"
+_DEFINITION = (
+    r"\b(?:def|class|function|func|fn|const|let|var|type|struct|interface|enum)\s+\W*{name}\b|^\s*{name}\s*[:=]"
+)
 _KEY = (
     r"[\"']{name}[\"']\s*\]?\s*(?::|=(?!=)|=>)|(?<![\w.]){name}\s*[:=](?!=)"
     r"|(?:create_sheet|add_worksheet|sheet_name|title)\W{{1,6}}{name}\b|\bAS\s+\W?{name}\b|CREATE TABLE\b[^;]*\b{name}\b"
 )
-_CLONE = re.compile(r"git clone\b[^\n;&|]*?(?:[/:]([\w.-]+?)(?:\.git)?)?(?:\s+([\w./~-]+))?\s*(?:$|[;&|\n`\"'])", re.MULTILINE)
+_CLONE = re.compile(
+    r"git clone\b[^\n;&|]*?(?:[/:]([\w.-]+?)(?:\.git)?)?(?:\s+([\w./~-]+))?\s*(?:$|[;&|\n`\"'])", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,7 @@ class Ground:
         if oracle is None:
             return None
         text = "\n".join({f.text: None for f in (oracle.entry, *oracle.files)})
-        code = re.sub(r"^\s*(?:#.*|set -\w.*|echo .*)$", "", text, flags=re.MULTILINE)
+        code = re.sub(r"^\s*(?:#.*|set -\w.*|echo [^>\n]*)$", "", text, flags=re.MULTILINE)
         return text if len(re.findall(r"\w", code)) > _SUBSTANCE else None
 
     def solved(self, text: str, *, word: bool = False) -> bool:

@@ -47,7 +47,9 @@ def thresholds(task: Task) -> Iterator[Demand]:
             found = locate(task, check, comparison.span)
             if found is None:
                 continue
-            operator = {Stance.WANTED: comparison.operator, Stance.UNWANTED: _OPPOSITE[comparison.operator]}.get(stance(*found))
+            operator = {Stance.WANTED: comparison.operator, Stance.UNWANTED: _OPPOSITE[comparison.operator]}.get(
+                stance(*found)
+            )
             if operator is None or (number, operator) in seen or not _judges(operator, number, *found, check):
                 continue
             seen.add((number, operator))

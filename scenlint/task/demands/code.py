@@ -70,7 +70,9 @@ def _agents(ground: Ground, use: _Use, visible: Visible) -> bool:
     if ground.solution is None:
         return not visible.opaque
     if use.kind in ("argument", "option"):
-        return ground.solved(use.last.lstrip("-"), word=True) or ground.solved(use.last.lstrip("-").replace("-", "_"), word=True)
+        return ground.solved(use.last.lstrip("-"), word=True) or ground.solved(
+            use.last.lstrip("-").replace("-", "_"), word=True
+        )
     if use.kind == "module":
         return "." not in use.name and ground.solved(use.name, word=True)
     return ground.defines(use.last)
@@ -100,7 +102,12 @@ def _written(task: Task) -> Iterator[_Use]:
         module = parse(fragment)
         bound = set()
         for node in module.nodes:
-            if isinstance(node, ast.ImportFrom) and node.module and not node.level and agents(node.module.split(".")[0]):
+            if (
+                isinstance(node, ast.ImportFrom)
+                and node.module
+                and not node.level
+                and agents(node.module.split(".")[0])
+            ):
                 for alias in node.names:
                     bound.add(alias.asname or alias.name)
                     yield _Use(alias.name, "attribute", module.span(alias), module.span(alias))

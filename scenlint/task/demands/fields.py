@@ -131,4 +131,18 @@ def _own_keys(task: Task) -> frozenset[str]:
 
 
 def _literal(node: ast.expr) -> bool:
-    return all(isinstance(n, ast.Constant | ast.List | ast.Tuple | ast.Dict | ast.Set | ast.UnaryOp | ast.operator | ast.unaryop | ast.expr_context) for n in ast.walk(node))
+    return all(
+        isinstance(
+            n,
+            ast.Constant
+            | ast.List
+            | ast.Tuple
+            | ast.Dict
+            | ast.Set
+            | ast.UnaryOp
+            | ast.operator
+            | ast.unaryop
+            | ast.expr_context,
+        )
+        for n in ast.walk(node)
+    )

@@ -136,8 +136,10 @@ def _demanded(task: Task, wanted: _Wanted, every: bool) -> bool:
         return True
     asked = [a for a in check.accesses if a.path == access.path and a.how is How.EXISTS]
     stances = {stance(*f) if (f := locate(task, check, a.span)) else Stance.OPEN for a in asked}
+    enough = {Stance.WANTED} if every else {Stance.WANTED, Stance.EITHER}
     if access.how is How.EXISTS:
-        return check.existence_only or bool(stances & {Stance.WANTED, *(() if every else (Stance.EITHER,))})
+        opened = any(a.path == access.path and a.how is not How.EXISTS for a in check.accesses)
+        return bool(stances & enough) or (check.existence_only and not opened)
     return (not asked or stances != {Stance.OPEN}) and not _argument(task, check, access)
 
 

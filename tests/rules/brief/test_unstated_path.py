@@ -8,7 +8,9 @@ from scenlint.testing import base_task, lint
 
 BRIEF = "Add up the numbers in `/app/factors.txt` and keep the result in the folder `/app/out`.\n"
 SOLVE = "mkdir -p /app/out\npython3 -c 'print(13)' > /app/out/sum.txt\n"
-READS = "from pathlib import Path\n\n\ndef test_sum():\n    assert Path('/app/out/sum.txt').read_text().strip() == '13'\n"
+READS = (
+    "from pathlib import Path\n\n\ndef test_sum():\n    assert Path('/app/out/sum.txt').read_text().strip() == '13'\n"
+)
 
 
 def lines(found):
@@ -61,7 +63,9 @@ def test_paths_wanted_by_one_line_are_one_finding(findings):
         "from pathlib import Path\n\n\ndef test_parts():\n    for name in ('a', 'b', 'c'):\n"
         "        assert Path(f'/app/out/part_{name}.txt').read_text()\n"
     )
-    found = findings("unstated-path", brief=BRIEF, tests=tests, solve="for n in a b c; do echo > /app/out/part_$n.txt; done")
+    found = findings(
+        "unstated-path", brief=BRIEF, tests=tests, solve="for n in a b c; do echo > /app/out/part_$n.txt; done"
+    )
     assert not found  # the solution shows nothing of those names
     found = findings("unstated-path", brief=BRIEF, tests=tests, solve=None)
     assert lines(found) == [6]

@@ -1,0 +1,84 @@
+"""The reference solution writes its result to another path or in another format than the brief says."""
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
+from scenlint.source.text import Span
+from scenlint.task.paths import extension, find_paths
+from scenlint.task.statements import Sentence, sentences
+from scenlint.task.suggest import closest
+
+_ASKED = re.compile(
+    r"\b(?:writ|sav|creat|generat|produc|output|stor|export|put|plac|dump|record|report|deliver)\w*\b[^.\n]*$|"
+    r"(?:写入|保存|输出|生成|创建)[^。\n]*$",
+    re.I,
+)
+
+
+@rule(
+    "oracle-contradicts-brief",
+    "SL209",
+    severity=Severity.WARNING,
+    confidence=Confidence.MEDIUM,
+    kind=Kind.CLAIM,
+    needs={Role.BRIEF, Role.ORACLE},
+    refute="the solution also makes the file that the brief names, by a way that its text does not show",
+)
+def oracle_contradicts_brief(task: Task) -> Iterator[Finding]:
+    written = _paths(task)
+    text = "\n".join(f.text for f in (task.oracle.entry, *task.oracle.files)) if task.oracle else ""
+    brief = "\n".join(b.prose.text for b in task.briefs)
+    for path, place in _asked(task).items():
+        name, folder = posixpath.basename(path), posixpath.dirname(path)
+        if name in text and (not path.startswith("/") or folder in text or not _elsewhere(written, name)):
+            continue
+        other = _elsewhere(written, name) if name in text else _like(name, written, brief)
+        if other is not None and other not in brief:
+            yield Finding.at(
+                written[other],
+                f"the solution writes `{other}`, but the brief asks for `{path}`",
+                help="let brief, solution and verifier name the same file",
+                related=[related(place, "the brief says so here")],
+            )
+
+
+def _asked(task: Task) -> dict[str, Span]:
+    """The files that the briefs want made, and where they say so."""
+    out: dict[str, Span] = {}
+    for brief in task.briefs:
+        for sentence in sentences(brief.prose):
+            for token in sentence.paths:
+                if extension(token.plain) and _wants(sentence, token.start) and not task.visible.exists(token.plain):
+                    out.setdefault(token.plain, sentence.span(token.start, token.end))
+    return out
+
+
+def _wants(sentence: Sentence, at: int) -> bool:
+    return bool(_ASKED.search(sentence.text[:at])) and not re.search(r"e\.g\.|example|such as|not (?:to )?(?:writ|creat)", sentence.text, re.I)
+
+
+def _paths(task: Task) -> dict[str, Span]:
+    """The path-like words of the solution that look like files, those of the system left out."""
+    out: dict[str, Span] = {}
+    for fragment in (task.oracle.entry, *task.oracle.files) if task.oracle else ():
+        for token in find_paths(fragment.text):
+            if extension(token.plain) and not token.open and not re.match(r"/(?:etc|usr|proc|dev|var|tmp|root/\.)", token.plain):
+                out.setdefault(token.plain, fragment.span(token.start, token.end))
+    return out
+
+
+def _elsewhere(written: dict[str, Span], name: str) -> str | None:
+    """A full path of this name, where the solution uses it in full only."""
+    found = [p for p in written if posixpath.basename(p) == name]
+    return found[0] if found and all(p.startswith("/") for p in found) else None
+
+
+def _like(name: str, written: dict[str, Span], brief: str) -> str | None:
+    """The file whose name differs by its extension or by a slip only."""
+    stem = posixpath.splitext(name)[0]
+    own = {posixpath.basename(p): p for p in written if posixpath.basename(p) not in brief}
+    same = [p for n, p in own.items() if posixpath.splitext(n)[0] == stem]
+    slips = [own[n] for n in closest(name, [n for n in own if extension(n) == extension(name)], 1)]
+    return next(iter([*same, *slips]), None)

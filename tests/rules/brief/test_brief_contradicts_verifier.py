@@ -1,0 +1,59 @@
+"""The rule `brief-contradicts-verifier`, beyond the examples on its page."""
+
+import pytest
+
+SOLVE = "echo 13 > /app/sum.txt\n"
+READS = "def test_sum():\n    assert open('/app/result/sum.txt').read().strip() == '13'\n"
+
+
+def said(found):
+    return [(f.location.line, f.message.split("`")[1], f.message.split("`")[3]) for f in found]
+
+
+@pytest.mark.parametrize("stated", ["/app/sum.txt", "/srv/result/sum.txt", "/app/result/sum.csv"])
+def test_another_folder_or_ending(findings, stated):
+    brief = f"Add up `/app/factors.txt` and write the sum to `{stated}`.\n"
+    found = findings("brief-contradicts-verifier", brief=brief, tests=READS, solve=None)
+    assert said(found) == [(2, "/app/result/sum.txt", stated)]
+    assert found[0].related[0].path.name == "instruction.md"
+    assert not findings("unstated-path", brief=brief, tests=READS, solve=None)
+
+
+@pytest.mark.parametrize(
+    "brief",
+    [
+        "Write the sum to `/app/result/sum.txt`; `/app/sum.txt` is only a draft.",
+        "Write the sum to `result/sum.txt`.",
+        "Write it to `/app/result/<operation>.txt`, not to /app/sum.txt.",
+        "The numbers are in `/app/factors.txt`. Write the sum into the folder `/app/result`.",
+    ],
+)
+def test_the_brief_names_it_too_or_nothing_like_it(findings, brief):
+    assert not findings("brief-contradicts-verifier", brief=brief + "\n", tests=READS, solve=None)
+
+
+def test_a_path_that_another_check_opens_is_no_contradiction(findings):
+    brief = "Write the sum to `/app/sum.txt`.\n"
+    tests = READS + "\n\ndef test_short():\n    assert open('/app/sum.txt').read() == '13'\n"
+    assert not findings("brief-contradicts-verifier", brief=brief, tests=tests, solve=SOLVE)
+
+
+KEYS = "import json\n\n\ndef test_order():\n    data = json.load(open('/app/order.json'))\n    assert data['entry_parameter'] == 12\n"
+EXAMPLE = 'Write `/app/order.json`:\n\n```json\n{"parameter": 3, "file": "a"}\n```\n'
+
+
+def test_an_example_with_another_key(findings):
+    assert said(findings("brief-contradicts-verifier", brief=EXAMPLE, tests=KEYS, solve=SOLVE)) == [
+        (6, "entry_parameter", "parameter")
+    ]
+    in_words = "Write `/app/order.json` with the key `parameter`.\n"
+    assert len(findings("brief-contradicts-verifier", brief=in_words, tests=KEYS, solve=SOLVE)) == 1
+
+
+def test_keys_that_are_read_or_told_do_not_contradict(findings):
+    both = KEYS + "    assert data['parameter'] == 3\n"
+    assert not findings("brief-contradicts-verifier", brief=EXAMPLE, tests=both, solve=SOLVE)
+    told = EXAMPLE + "\nAdd the `entry_parameter`.\n"
+    assert not findings("brief-contradicts-verifier", brief=told, tests=KEYS, solve=SOLVE)
+    unlike = EXAMPLE.replace("parameter", "colour")
+    assert not findings("brief-contradicts-verifier", brief=unlike, tests=KEYS, solve=SOLVE)
