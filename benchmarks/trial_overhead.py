@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+
+import bare
+from timing import in_turn, spread
 
 from scenlint.harness import trial
 from scenlint.harness.agents import Nop, OracleAgent
@@ -66,31 +69,6 @@ def make_plan(folder: Path, image: str) -> RunPlan:
     return RunPlan("tiny", "harbor", folder, (Step("Write 42.", verify, oracle=oracle),), container)
 
 
-def one_run(folder: Path, image: str, solve: bool) -> None:
-    script = f"mkdir -p /logs/verifier; {'/solution/solve.sh;' if solve else ''} /tests/test.sh; cat {REWARD}"
-    mounts = [f"--volume={folder / name}:/{name}:ro" for name in ("solution", "tests")]
-    docker("run", "--rm", "--network=none", *mounts, image, "bash", "-c", script)
-
-
-def by_hand(folder: Path, image: str, solve: bool) -> None:
-    name = f"overhead-{time.monotonic_ns()}"
-    docker("run", "--detach", "--init", "--network=none", f"--name={name}", image, "sleep", "600")
-    try:
-        docker("exec", name, "mkdir", "-p", "/logs/agent", "/logs/verifier", "/logs/artifacts")
-        if solve:
-            docker("cp", str(folder / "solution"), f"{name}:/solution")
-            docker("exec", name, "bash", "/solution/solve.sh")
-        docker("cp", str(folder / "tests"), f"{name}:/tests")
-        docker("exec", name, "bash", "-c", "/tests/test.sh")
-        docker("cp", f"{name}:/logs", str(folder / name))
-    finally:
-        docker("rm", "--force", "--volumes", name)
-
-
-def docker(*arguments: str) -> None:
-    subprocess.run(["docker", *arguments], check=True, capture_output=True)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("image")
@@ -109,23 +87,19 @@ def main() -> None:
             return record.image
 
         image = scenlint(OracleAgent(), 1.0)
+        assert plan.container is not None
+        ready = {plan.container.image: image}
         for agent, made, reward in (("oracle", OracleAgent(), 1.0), ("nop", Nop(), 0.0)):
             ways: dict[str, Callable[[], object]] = {
-                "one run": lambda solve=agent == "oracle": one_run(folder, image, solve),
-                "by hand": lambda solve=agent == "oracle": by_hand(folder, image, solve),
-                "scenlint": lambda made=made, reward=reward: scenlint(made, reward),
+                "one run": partial(bare.one_run, plan, ready, agent == "oracle"),
+                "by hand": partial(bare.by_hand, plan, ready, agent == "oracle"),
+                "scenlint": partial(scenlint, made, reward),
             }
-            times: dict[str, list[float]] = {way: [] for way in ways}
-            for _ in range(options.rounds):
-                for way, do in ways.items():
-                    began = time.perf_counter()
-                    do()
-                    times[way].append(time.perf_counter() - began)
+            times = in_turn(ways, options.rounds)
             medians = {way: statistics.median(t) for way, t in times.items()}
             for way, took in times.items():
                 over = medians["scenlint"] - medians[way]
-                spread = f"{min(took):.2f}–{max(took):.2f}"
-                print(f"{agent:7} {way:9} median {medians[way]:.3f} ({spread})  scenlint's overhead {over:+.3f}")
+                print(f"{agent:7} {way:9} median {medians[way]:.3f} ({spread(took)})  scenlint's overhead {over:+.3f}")
 
 
 if __name__ == "__main__":

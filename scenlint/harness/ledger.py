@@ -73,7 +73,7 @@ class Ledger:
     """An open ledger. Safe for the threads of one process."""
 
     def __init__(self, folder: Path, *, create: bool = True) -> None:
-        self.folder = folder
+        self.folder = folder.absolute()  # sandboxes are told of places in it
         self._lock = threading.RLock()
         with self._faults():
             if create:

@@ -59,9 +59,11 @@ class Finder:
             absolute = Path(os.path.abspath(path))
             if self.force_exclude and self._is_excluded(absolute):
                 continue
-            refs = list(self._walk(absolute, self._ignores_above(absolute))) if absolute.is_dir() else []
+            unlisted: list[str] = []
+            refs = list(self._walk(absolute, self._ignores_above(absolute), unlisted)) if absolute.is_dir() else []
             refs = refs or self._around(absolute)
-            if not refs:
+            out.messages += unlisted
+            if not refs and not unlisted:
                 kind = "folder holds" if absolute.is_dir() else "file belongs to"
                 out.messages.append(f"{path}: this {kind} no task of a known format")
             out.refs.extend(ref for ref in refs if ref not in seen)
@@ -88,25 +90,30 @@ class Finder:
                 return [ref for ref in refs if ref.key == inside] or refs
         return []
 
-    def _walk(self, folder: Path, ignores: list[tuple[Path, GitIgnoreSpec]]) -> Iterator[TaskRef]:
-        try:
-            with os.scandir(folder) as scan:
-                entries = sorted(scan, key=lambda e: e.name)
-        except OSError:
-            return
-        names = frozenset(e.name for e in entries)
-        refs = self._find(folder, names)
-        if refs:
-            yield from refs
-            return
-        if ".gitignore" in names:
-            ignores = [*ignores, *_spec(folder)]
-        for entry in entries:
-            # A link to a folder is not entered: what it leads to is checked where it lies, and loops end here.
-            if entry.is_dir(follow_symlinks=False) and entry.name not in _NEVER:
-                child = folder / entry.name
-                if not self._is_excluded(child) and not _ignored(child, ignores):
-                    yield from self._walk(child, ignores)
+    def _walk(self, top: Path, above: list[tuple[Path, GitIgnoreSpec]], unlisted: list[str]) -> Iterator[TaskRef]:
+        """The tasks below a folder, in order; folders that cannot be listed are added to `unlisted`."""
+        waiting = [(top, above)]  # rather than recursion: folders may be nested deeper than Python's stack
+        while waiting:
+            folder, ignores = waiting.pop()
+            try:
+                with os.scandir(folder) as scan:
+                    entries = sorted(scan, key=lambda e: e.name)
+            except OSError as exc:
+                unlisted.append(f"{folder}: this folder cannot be read: {exc.strerror}")
+                continue
+            names = frozenset(e.name for e in entries)
+            refs = self._find(folder, names)
+            if refs:
+                yield from refs
+                continue
+            if ".gitignore" in names:
+                ignores = [*ignores, *_spec(folder)]
+            for entry in reversed(entries):
+                # A link to a folder is not entered: what it leads to is checked where it lies, and loops end here.
+                if entry.is_dir(follow_symlinks=False) and entry.name not in _NEVER:
+                    child = folder / entry.name
+                    if not self._is_excluded(child) and not _ignored(child, ignores):
+                        waiting.append((child, ignores))
 
     def _is_excluded(self, path: Path) -> bool:
         if self.excluded is None:

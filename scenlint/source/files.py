@@ -42,7 +42,7 @@ class FileTree:
         self._sources: dict[str, Source | None] = {}
         self.entries: dict[str, Entry] = {}
         base = os.path.realpath(root)
-        for entry in self._walk(str(root), "", base):
+        for entry in self._walk(str(root), base):
             if len(self.entries) >= limit:
                 self.complete = False
                 break
@@ -57,28 +57,28 @@ class FileTree:
         tree.entries[path.name] = Entry(path.name, path.stat().st_size)
         return tree
 
-    def _walk(self, folder: str, prefix: str, base: str) -> Iterator[Entry]:
-        try:
-            with os.scandir(folder) as scan:
-                found = sorted(scan, key=lambda e: e.name)
-        except OSError as exc:
-            yield Entry(prefix.rstrip("/") or ".", 0, exc.strerror or "cannot be listed")
-            return
-        for item in found:
-            path = prefix + item.name
-            try:
-                if item.is_symlink():
-                    yield self._link(item, path, base)
-                elif item.is_dir(follow_symlinks=False):
-                    self.directories.add(path)
-                    if item.name not in _UNLISTED:
-                        yield from self._walk(item.path, path + "/", base)
-                else:
-                    info = item.stat(follow_symlinks=False)
-                    kind = "" if stat.S_ISREG(info.st_mode) else "is not a regular file"
-                    yield Entry(path, info.st_size, kind)
-            except OSError as exc:
-                yield Entry(path, 0, exc.strerror or "cannot be read")
+    def _walk(self, root: str, base: str) -> Iterator[Entry]:
+        waiting = [_listed(root, "")]  # rather than recursion: folders may be nested deeper than Python's stack
+        while waiting:
+            item, path = next(waiting[-1], (None, ""))
+            if isinstance(item, OSError):
+                yield Entry(path, 0, item.strerror or "cannot be listed")
+            elif item is None:
+                waiting.pop()
+            else:
+                try:
+                    if item.is_symlink():
+                        yield self._link(item, path, base)
+                    elif item.is_dir(follow_symlinks=False):
+                        self.directories.add(path)
+                        if item.name not in _UNLISTED:
+                            waiting.append(_listed(item.path, path + "/"))
+                    else:
+                        info = item.stat(follow_symlinks=False)
+                        kind = "" if stat.S_ISREG(info.st_mode) else "is not a regular file"
+                        yield Entry(path, info.st_size, kind)
+                except OSError as exc:
+                    yield Entry(path, 0, exc.strerror or "cannot be read")
 
     @staticmethod
     def _link(item: os.DirEntry[str], path: str, base: str) -> Entry:
@@ -126,6 +126,17 @@ class FileTree:
             self.entries[path] = Entry(path, 0, exc.strerror or "cannot be read")
             return None
         return Source(self.root / path, data[:READ_LIMIT], truncated=len(data) > READ_LIMIT)
+
+
+def _listed(folder: str, prefix: str) -> Iterator[tuple[os.DirEntry[str] | OSError, str]]:
+    """What a folder holds, in order, with paths that begin with `prefix`; or why it cannot be listed."""
+    try:
+        with os.scandir(folder) as scan:
+            found = sorted(scan, key=lambda e: e.name)
+    except OSError as exc:
+        yield exc, prefix.rstrip("/") or "."
+        return
+    yield from ((item, prefix + item.name) for item in found)
 
 
 def read_source(path: Path) -> Source | None:

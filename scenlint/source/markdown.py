@@ -207,7 +207,10 @@ class _Builder:
         start = index.offset(first + 1)
         start += max(index.line_text(first + 1).find(lines[0]), 0)
         last = max(after, first + len(lines), first + 1) if after <= first else first + len(lines)
-        end = index.offset(last) + max(index.line_text(last).rfind(lines[-1]), 0) + len(lines[-1])
+        line = index.line_text(last)[: max(len(self.text) - index.offset(last), 0)].rstrip()
+        # Where it ends the line it need not be searched for, which is slow in a line of a million characters.
+        at = len(line) - len(lines[-1]) if line.endswith(lines[-1]) else max(line.rfind(lines[-1]), 0)
+        end = index.offset(last) + at + len(lines[-1])
         return start, max(start, min(end, len(self.text)))
 
     def heading(self, token: Token, level: int) -> None:

@@ -76,7 +76,7 @@ def _walk(data: Data, value: object, path: tuple[str | int, ...]) -> Iterator[tu
 
 
 def paths(task: Task) -> list[Contradiction]:
-    """A path of the brief that no check opens, beside one of the same file name or stem that only the verifier knows."""
+    """Paths of the brief that no check opens, beside one of the same name or stem that only the verifier knows."""
     return task.memo("contradicted paths", lambda: list(_paths(task)))
 
 

@@ -126,15 +126,11 @@ def put(image: Image, given: Given) -> None:
 
 
 def _skill(task: Task, image: Image) -> None:
-    """The skill that an eval is about: the agent is given its text."""
-    name = next((s for d in task.documents if isinstance(s := d.data.get("skill"), str)), None)
-    if name is None:
-        return
-    if "SKILL.md" not in task.files:
-        image.unlisted.append(f"the agent is given the skill `{name}`, whose files are not at hand")
-    for path in ("SKILL.md", *(e.path for e in task.files.under("references"))):
-        if path in task.files:
-            put(image, Given(path, path))
+    """The skill that an eval is about, where the eval lies in its folder: the agent is given its text."""
+    if any(isinstance(d.data.get("skill"), str) for d in task.documents):
+        for path in ("SKILL.md", *(e.path for e in task.files.under("references"))):
+            if path in task.files:
+                put(image, Given(path, path))
 
 
 def _mounts(task: Task, image: Image) -> None:

@@ -12,6 +12,8 @@ from scenlint.source.text import Fragment, Span
 from scenlint.task.numbers import find_numbers
 from scenlint.task.paths import EXTENSIONS, Token, extension, find_paths
 
+_LONGEST = 20_000  # characters of one sentence that are searched for paths; a longer one is data
+
 
 @dataclass(frozen=True)
 class Sentence:
@@ -28,7 +30,7 @@ class Sentence:
 
     @property
     def paths(self) -> list[Token]:
-        return [t for t in find_paths(self.text) if not t.open]
+        return [t for t in find_paths(self.text[:_LONGEST]) if not t.open]
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,8 @@ class _Test:
         if isinstance(node, ast.Call):
             last = _last(node.func)
             inner = node.func.value if isinstance(node.func, ast.Attribute) else next(iter(node.args), None)
+            if last == "split" and node.args:
+                return False  # "".split(",") is [""], which is looked at
             return last in _READS or (last in _VIEWS and inner is not None and self._is_read(inner, depth - 1))
         return False
 
@@ -165,7 +167,8 @@ def _last(node: ast.expr) -> str:
 def covers(check: Check, found: Vacuous) -> bool:
     """Whether another check turns down output that holds nothing."""
     paths = {a.path for a in found.accesses}
-    if not paths & {a.path for a in check.accesses}:
+    own = vacuous(check)
+    if not paths & {a.path for a in check.accesses} or (own is not None and paths & {a.path for a in own.accesses}):
         return False
     if not check.existence_only or check.comparisons:
         return True

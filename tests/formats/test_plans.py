@@ -422,11 +422,18 @@ def test_the_usual_compose_file_is_one_container(legacy):
     assert step.verify.overlay[0].clear
     (check,) = step.verify.checks
     assert (check.command.argv, check.command.env) == (("bash", "/tests/run-tests.sh"), (("TEST_DIR", "/tests"),))
+    assert check.command.user == "root"
     assert (step.verify.reader, step.verify.parser) == (Reader.TEST_SUMMARY, "pytest")
     assert step.oracle is not None
     assert step.oracle.uploads == (Upload(legacy / "solution.sh", "/oracle/solution.sh"),)
     assert step.oracle.command is not None
     assert step.oracle.command.argv == ("bash", "/oracle/solution.sh")
+
+
+def test_tests_in_the_agents_shell_run_as_the_agent(legacy):
+    file = legacy / "task.yaml"
+    file.write_text(file.read_text() + "run_tests_in_same_shell: true\n")
+    assert plan(legacy).steps[0].verify.checks[0].command.user is None
 
 
 @pytest.mark.parametrize(

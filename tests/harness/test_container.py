@@ -151,7 +151,7 @@ def test_anything_can_be_removed(container):
 
 
 def test_what_cannot_be_removed_is_a_fault_of_what_ran(container):
-    with pytest.raises(GoneError, match="`/etc/hosts` cannot be removed: .*busy"):  # a mount
+    with pytest.raises(GoneError, match=r"`/etc/hosts` cannot be removed: .*busy"):  # a mount
         container.remove("/etc/hosts")
 
 

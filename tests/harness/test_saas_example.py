@@ -6,52 +6,25 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from apps_fixtures import desk_image  # noqa: F401
 
 from scenlint.formats.saas_bench import FORMAT
-from scenlint.harness import images, trial
+from scenlint.harness import trial
 from scenlint.harness.agents import CommandAgent, Nop, OracleAgent
-from scenlint.harness.engine import Options
-from scenlint.task.plan import Build, Image
 from scenlint.task.policy import Policy
 from scenlint.task.record import Status
 
 pytestmark = pytest.mark.engine
 
-HERE = Path(__file__).parent
-SUITE = HERE.parents[1] / "tasks/saas-bench"
+SUITE = Path(__file__).parents[2] / "tasks/saas-bench"
 TASK = SUITE / "tasks/uni-m/Teamwork/teamwork_501"
-# What stands in for the example's python image: one with pip, and with the certificates that this machine trusts.
-PYTHON = """
-FROM {base}
-RUN apt-get update -qq \\
- && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3-venv \\
- && python3 -m venv /opt/python
-COPY certificates /etc/ssl/certs/ca-certificates.crt
-ENV PATH=/opt/python/bin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin PIP_CERT=/etc/ssl/certs/ca-certificates.crt
-"""
-CERTIFICATES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/cert.pem")
-
-
-@pytest.fixture(scope="module")
-def desk_image(engine, base, tmp_path_factory):
-    """The example's image, built from its own Dockerfile. It stays, as it is cached by what it is made of."""
-    folder = tmp_path_factory.mktemp("python")
-    (folder / "Dockerfile").write_text(PYTHON.format(base=base.tag))
-    trusted = next(path for path in map(Path, CERTIFICATES) if path.exists())
-    (folder / "certificates").write_bytes(trusted.read_bytes())
-    options = Options(build_network="host")
-    python = images.prepare(engine, Image(build=Build(folder)), options, timeout=900)
-    options = replace(options, substitutes={"python:3.12-slim": python.reference})
-    built = images.prepare(engine, Image(build=Build(SUITE / "docker/roundup")), options, timeout=900)
-    assert built.substitute.startswith(f"{python.reference} for python:3.12-slim@sha256:")
-    return built.reference
+ORACLE = SUITE / "oracles/teamwork_501.py"
 
 
 @pytest.fixture
-def go(options, desk_image, tmp_path):
+def go(options, desk_image, tmp_path):  # noqa: F811
     """Run a trial of the example: go(agent) -> TrialRecord."""
-    oracle = HERE / "oracles/teamwork_501.py"
-    policy = Policy(oracles={"teamwork_501": str(oracle)})
+    policy = Policy(oracles={"teamwork_501": str(ORACLE)})
     ref = next(ref for ref in FORMAT.find(TASK, frozenset(p.name for p in TASK.iterdir())))
     plan = FORMAT.plan(FORMAT.load(ref, policy))
     mapped = replace(options, substitutes={"roundup-desk": desk_image})
@@ -69,7 +42,7 @@ def points(record) -> str:
     return f"{sum(c.weight for c in record.checks if c.passed):g}/{sum(c.weight for c in record.checks):g}"
 
 
-def test_oracle_and_nop_side_by_side(go, desk_image):
+def test_oracle_and_nop_side_by_side(go, desk_image):  # noqa: F811
     with ThreadPoolExecutor(2) as pool:
         oracle, nop = pool.map(go, (OracleAgent(), Nop()))
     assert (oracle.status, oracle.reward, points(oracle)) == (Status.PASSED, 1.0, "12/12"), oracle
@@ -92,8 +65,7 @@ done = runpy.run_path(sys.argv[1])
 more = done["call"]("POST", "/msg", {"content": "Done.", "author": done["dora"]})[0]["id"]
 done["change"]("/issue/23", messages=[done["note"], more])
 """
-    solution = str(HERE / "oracles/teamwork_501.py")
-    agents = [CommandAgent((sys.executable, "-c", text, solution), on_host=True) for text in (code, code + late)]
+    agents = [CommandAgent((sys.executable, "-c", text, str(ORACLE)), on_host=True) for text in (code, code + late)]
     with ThreadPoolExecutor(2) as pool:
         right, wrong = pool.map(go, agents)
     assert (right.status, points(right)) == (Status.PASSED, "12/12"), right

@@ -237,3 +237,14 @@ def test_canaries_are_asked_for_under_one_profile(harbor):
     assert [f for f in lint(harbor, profile="seed") if f.rule == "missing-canary"] == []
     (finding,) = [f for f in lint(harbor, profile="terminal-bench-3") if f.rule == "missing-canary"]
     assert (finding.severity, finding.policy) == (Severity.INFO, "terminal-bench-3")
+
+
+# ---------------------------------------------------------------- shared-verifier
+
+
+def test_only_a_task_with_a_container_is_told_that_its_agent_is_root_there(harbor, tmp_path):
+    (told,) = messages(harbor, "shared-verifier")
+    assert told.endswith("in the agent's container after the agent, who is root there")
+    (told,) = messages(base_task("packet", tmp_path / "packet"), "shared-verifier")
+    assert "working directory" in told
+    assert "root" not in told

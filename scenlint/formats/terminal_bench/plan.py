@@ -194,9 +194,12 @@ def _step(task: Task, settings: Settings) -> Step:
     timeout = settings.positive("max_test_timeout_sec") or float(TEST_TIMEOUT)
     overlay = [Upload(folder_in(task, "tests"), TESTS, clear=True)] if task.files.has_dir("tests") else []
     overlay.append(Upload(file_in(task, SCRIPT), f"{TESTS}/{SCRIPT}"))
+    # In a shell of their own the tests are root's, whoever the agent is.
+    user = None if settings.flag("run_tests_in_same_shell") else "root"
+    command = Command(("bash", f"{TESTS}/{SCRIPT}"), env=(("TEST_DIR", TESTS),), user=user)
     verify = Verify(
         Where.CONTAINER,
-        (Check(SCRIPT, Command(("bash", f"{TESTS}/{SCRIPT}"), env=(("TEST_DIR", TESTS),))),),
+        (Check(SCRIPT, command),),
         Reader.TEST_SUMMARY,
         overlay=tuple(overlay),
         parser=settings.text("parser_name") or "pytest",

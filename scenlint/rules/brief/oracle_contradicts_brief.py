@@ -16,6 +16,9 @@ _ASKED = re.compile(
     re.I,
 )
 
+_DATE = re.compile(r"\b(?:YYYY[-/.]MM[-/.]DD|DD[-/.]MM[-/.]YYYY|MM[-/.]DD[-/.]YYYY)\b")
+_FORMATTED = re.compile(r"(?:strftime\(\s*[\"']|\bdate (?:-u )?\+[\"']?)((?=[^\s\"')]*%[dmYF])[^\s\"')]+)")
+
 
 @rule(
     "oracle-contradicts-brief",
@@ -30,11 +33,15 @@ def oracle_contradicts_brief(task: Task) -> Iterator[Finding]:
     written = _paths(task)
     text = "\n".join(f.text for f in (task.oracle.entry, *task.oracle.files)) if task.oracle else ""
     brief = "\n".join(b.prose.text for b in task.briefs)
-    for path, place in _asked(task).items():
+    asked = _asked(task)
+    made = [p for p, span in written.items() if _is_written(span) and posixpath.basename(p) not in brief]
+    for path, place in asked.items():
         name, folder = posixpath.basename(path), posixpath.dirname(path)
-        if name in text and (not path.startswith("/") or folder in text or not _elsewhere(written, name)):
+        if name in text and (not path.startswith("/") or _uses(text, folder, name) or not _elsewhere(written, name)):
             continue
         other = _elsewhere(written, name) if name in text else _like(name, written, brief)
+        if other is None and len(asked) == len(made) == 1:
+            other = made[0]
         if other is not None and other not in brief:
             yield Finding.at(
                 written[other],
@@ -42,6 +49,31 @@ def oracle_contradicts_brief(task: Task) -> Iterator[Finding]:
                 help="let brief, solution and verifier name the same file",
                 related=[related(place, "the brief says so here")],
             )
+    yield from _dates(task)
+
+
+def _dates(task: Task) -> Iterator[Finding]:
+    """The one form of dates that the briefs ask for, where the solution writes dates in other forms only."""
+    asked = [(m[0], b.prose.span(*m.span())) for b in task.briefs for m in _DATE.finditer(b.prose.text)]
+    fragments = (task.oracle.entry, *task.oracle.files) if task.oracle else ()
+    made = {(f.path, m.start(1)): (m[1], f.span(*m.span(1))) for f in fragments for m in _FORMATTED.finditer(f.text)}
+    if len({form for form, _ in asked}) != 1 or not made:
+        return
+    form, place = asked[0]
+    wanted = form.replace("YYYY", "%Y").replace("MM", "%m").replace("DD", "%d")
+    if not any(wanted in written or "%F" in written for written, _ in made.values()):
+        written, span = next(iter(made.values()))
+        yield Finding.at(
+            span,
+            f"the solution writes dates as `{written}`, but the brief asks for `{form}`",
+            help="let brief, solution and verifier use the same form",
+            related=[related(place, "the brief says so here")],
+        )
+
+
+def _uses(text: str, folder: str, name: str) -> bool:
+    """Whether the solution names the file in full, or the folder alone, to which something may be moved."""
+    return f"{folder}/{name}" in text or re.search(rf"{re.escape(folder)}/?(?=[\s\"';)&|}}]|$)", text) is not None
 
 
 def _asked(task: Task) -> dict[str, Span]:
@@ -67,6 +99,13 @@ def _paths(task: Task) -> dict[str, Span]:
             if extension(token.plain) and not token.open and not re.match(r"/(?:etc|usr|proc|dev|var|tmp|root/\.)", token.plain):
                 out.setdefault(token.plain, fragment.span(token.start, token.end))
     return out
+
+
+def _is_written(span: Span) -> bool:
+    """Whether something is written into the file named here."""
+    text = span.source.text
+    before, after = text[max(0, span.start - 30) : span.start], text[span.end : span.end + 30]
+    return bool(re.search(r">\s*[\"']?$|\btee (?:-a )?[\"']?$", before) or re.match(r"[\"']\)?(?:, ?[\"'][wax]|\.write_)", after))
 
 
 def _elsewhere(written: dict[str, Span], name: str) -> str | None:

@@ -32,7 +32,7 @@ def unstated_key(task: Task) -> Iterator[Finding]:
 
 
 def _told(name: str, visible: Visible) -> bool:
-    """ "The total amounts" tells the key `total`, not `total_amount`, which may as well be `totalAmount` or `amount`."""
+    # "The total amounts" tells the key `total`, not `total_amount`, which may as well be `totalAmount` or `amount`.
     if name.isalpha() and name in (name.lower(), name.upper(), name.title()):
         return visible.states_key(name, loose=True) is not None
     return visible.mentions(name) is not None

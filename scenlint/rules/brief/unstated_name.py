@@ -1,4 +1,4 @@
-"""A module, function, class or option of the agent's code that the verifier uses and nothing the agent can read names."""
+"""A function, class or option of the agent's code that the verifier uses and nothing the agent can read names."""
 
 from collections.abc import Iterator
 
@@ -29,5 +29,5 @@ def unstated_name(task: Task) -> Iterator[Finding]:
 
 
 def _in_words(name: str, demand: demands.Demand) -> bool:
-    """Whether an option's words stand in the brief one after the other: "the maximum depth" for `--max-depth` is not enough."""
+    """Whether the words of an option stand in the brief one after the other."""
     return demand.kind == "option" and demand.visible.states_key(name, loose=True) is not None

@@ -19,14 +19,20 @@ from scenlint.task.users import agent_is_root
 def shared_verifier(task: Task) -> Iterator[Finding]:
     if task.verifier is None or task.verifier.isolation is not Isolation.SHARED:
         return
-    root = agent_is_root(task)
-    who = "who is root there" if root else "whose user can still leave files behind"
+    place = task.environment
+    if place is not None and not (place.builds or place.images or place.compose):
+        said = "the verifier runs in the agent's working directory after the agent, which can leave files behind"
+        help = "let nothing there decide: isolated interpreters (`python3 -I`), tools by absolute path, no links"
+    else:
+        who = "who is root there" if agent_is_root(task) else "whose user can still leave files behind"
+        said = f"the verifier runs in the agent's container after the agent, {who}"
+        help = "run it in a container of its own that gets the agent's artefacts only, where the format can"
     script = next((g.script or g.span for g in task.verifier.graders if g.script or g.span), None)
     where = script.source.lines(1) if script is not None else task.folder
     at = task.metadata.data.key_span("verifier") if task.metadata and task.metadata.data.get("verifier") else where
     yield Finding.at(
         at,
-        f"the verifier runs in the agent's container after the agent, {who}",
-        help="run it in a container of its own that gets the agent's artefacts only, where the format can",
+        said,
+        help=help,
         related=[related(where, "this runs there")] if at is not where and script is not None else [],
     )

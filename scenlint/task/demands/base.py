@@ -25,15 +25,18 @@ _FILE = (
 )
 _KEPT = r"\b(\w+)\s*=\s*[^\n=]*{name}[\"']?\)?\s*$"  # a variable that holds the path
 _INTO = (
-    r"(?:>>?|\btee(?:\s+-\w+)*|(?<!\S)-o|--out\w*[= ])\s*[\"']?\$\{{?{name}\b|\bopen\(\s*{name}\s*,\s*(?:mode\s*=\s*)?[\"'][wax]"
-    r"|\b{name}\.(?:write_(?:text|bytes)|open\(\s*[\"'][wax]|touch|mkdir)|\b(?:to_\w+|save\w*|dump|imwrite|write\w*)\([^\n]*\b{name}\b"
+    r"(?:>>?|\btee(?:\s+-\w+)*|(?<!\S)-o|--out\w*[= ])\s*[\"']?\$\{{?{name}\b"
+    r"|\bopen\(\s*{name}\s*,\s*(?:mode\s*=\s*)?[\"'][wax]"
+    r"|\b{name}\.(?:write_(?:text|bytes)|open\(\s*[\"'][wax]|touch|mkdir)"
+    r"|\b(?:to_\w+|save\w*|dump|imwrite|write\w*)\([^\n]*\b{name}\b"
 )
 _DEFINITION = (
     r"\b(?:def|class|function|func|fn|const|let|var|type|struct|interface|enum)\s+\W*{name}\b|^\s*{name}\s*[:=]"
 )
 _KEY = (
     r"[\"']{name}[\"']\s*\]?\s*(?::|=(?!=)|=>)|(?<![\w.]){name}\s*[:=](?!=)"
-    r"|(?:create_sheet|add_worksheet|sheet_name|title)\W{{1,6}}{name}\b|\bAS\s+\W?{name}\b|CREATE TABLE\b[^;]*\b{name}\b"
+    r"|(?:create_sheet|add_worksheet|sheet_name|title)\W{{1,6}}{name}\b"
+    r"|\bAS\s+\W?{name}\b|CREATE TABLE\b[^;]*\b{name}\b"
 )
 _CLONE = re.compile(
     r"git clone\b[^\n;&|]*?(?:[/:]([\w.-]+?)(?:\.git)?)?(?:\s+([\w./~-]+))?\s*(?:$|[;&|\n`\"'])", re.MULTILINE
@@ -52,7 +55,10 @@ class Demand:
 
     @property
     def confidence(self) -> Confidence:
-        return Confidence.LOW if self.visible.opaque else Confidence.MEDIUM
+        task = self.visible.task
+        # A skill that an eval is about tells the agent more than the brief does.
+        skill = any(isinstance(d.data.get("skill"), str) for d in task.documents) and "SKILL.md" not in task.files
+        return Confidence.LOW if self.visible.opaque or skill else Confidence.MEDIUM
 
     @property
     def silence(self) -> Location:

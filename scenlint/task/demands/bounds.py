@@ -29,8 +29,8 @@ _COST = re.compile(
     re.IGNORECASE,
 )
 _SANITY = re.compile(
-    r"unreasonabl|suspicious|sanity|plausib|realistic|seems|suggests|too (?:short|small|few)|empty|meaningful|substantial|"
-    r"at least \w+ (?:characters|chars|bytes)|impossibl",
+    r"unreasonabl|random|suspicious|sanity|plausib|realistic|seems|suggests|too (?:short|small|few)|empty|meaningful|"
+    r"substantial|at least \w+ (?:characters|chars|bytes)|impossibl",
     re.IGNORECASE,
 )
 

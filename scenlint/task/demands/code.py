@@ -21,10 +21,10 @@ from scenlint.task.visible import Visible
 _GENERATED = re.compile(r".*_pb2(?:_grpc)?")
 # What any object, module or tensor has, and what build scripts take.
 _COMMON = """
-    loader exec_module name submodule_search_locations origin invoke eval train fit predict forward parameters state_dict
-    load_state_dict to cpu cuda numpy tolist item items keys values append copy get close read write shape dtype size mean
-    sum min max sort encode decode format strip split join upper lower count index result args kwargs main
-    inplace verbose quiet help version
+    loader exec_module name submodule_search_locations origin invoke eval train fit predict forward parameters
+    state_dict load_state_dict to cpu cuda numpy tolist item items keys values append copy get close read write shape
+    dtype size mean sum min max sort encode decode format strip split join upper lower count index result args kwargs
+    main inplace verbose quiet help version
 """
 _LOADING = frozenset(_COMMON.split())
 
@@ -82,6 +82,8 @@ def _followed(ground: Ground) -> Iterator[_Use]:
     """The names that the checks were seen to use."""
     for check, _ in ground.checks():
         for name in check.names:
+            if "__import__(" in name.span.text:
+                continue
             found = locate(ground.task, check, name.span)
             if found is None or not isinstance(found[1], ast.Constant):
                 # `getattr` with a default does without.
@@ -90,7 +92,10 @@ def _followed(ground: Ground) -> Iterator[_Use]:
                 continue
             module, node = found  # in `hasattr(module, "name")`
             asking = next((p for p in module.parents(node) if isinstance(p, ast.Call)), node)
-            if stance(module, asking) in (Stance.WANTED, Stance.EITHER):
+            found_stance = stance(module, asking)
+            if found_stance is Stance.EITHER:
+                asking = next((p for p in module.parents(node) if isinstance(p, ast.stmt)), asking)
+            if found_stance in (Stance.WANTED, Stance.EITHER):
                 yield _Use(name.name, name.kind, name.span, module.span(asking))
 
 
@@ -145,9 +150,9 @@ def _given(task: Task, check: Check, span: Span, program: str) -> Iterator[_Use]
     if found is None:
         return
     module, call = found
-    words = [n for n in walk(call) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-    words.sort(key=lambda n: (n.lineno, n.col_offset))
-    at = next((n for n, word in enumerate(words) if word.value.rpartition("/")[2] == program), len(words))
-    for word in words[at + 1 :]:
-        if re.fullmatch(r"--[a-z][\w-]+", word.value):
-            yield _Use(word.value, "option", module.span(word), module.span(word))
+    constants = sorted((n for n in walk(call) if isinstance(n, ast.Constant)), key=lambda n: (n.lineno, n.col_offset))
+    words = [(n.value, module.span(n)) for n in constants if isinstance(n.value, str)]
+    at = next((n for n, (word, _) in enumerate(words) if word.rpartition("/")[2] == program), len(words))
+    for word, place in words[at + 1 :]:
+        if re.fullmatch(r"--[a-z][\w-]+", word):
+            yield _Use(word, "option", place, place)

@@ -27,8 +27,12 @@ _STANDARD = re.compile(
     r"(?:docker-)?compose[\w.-]*\.ya?ml|Chart\.yaml|kustomization\.ya?ml|\.\w+rc(?:\.\w+)?",
     re.IGNORECASE,
 )
+_RESULT = re.compile(r".*\.(?:json|jsonl|ndjson|csv|tsv)", re.IGNORECASE)
+_SETTINGS = re.compile(
+    r"spec|conf|settings|manifest|values|deploy|service|policy|rules|pipeline|workflow|dashboard|schema", re.I
+)
 _MARKS = frozenset(
-    "apiVersion jsonrpc $schema openapi swagger @context lockfileVersion nbformat services AWSTemplateFormatVersion".split()
+    ["apiVersion", "jsonrpc", "$schema", "openapi", "swagger", "@context", "lockfileVersion", "nbformat"]
 )
 
 
@@ -93,12 +97,12 @@ def _demanded(task: Task, key: Key, check: Check, optional: frozenset[str]) -> b
 
 
 def _agents(ground: Ground, key: Key, visible: Visible) -> bool:
-    """Whether the key is the agent's to write: the solution writes it, or it belongs to a data file that the brief names."""
+    """Whether the key is the agent's to write: the solution does, or it belongs to a data file that the brief names."""
     if ground.solution is not None:
         # An input that cannot be read here may hold the key.
         return ground.writes(key.name) if visible.opaque else ground.solved(key.name, word=True)
-    structured = (".json", ".csv", ".yaml", ".yml", ".toml", ".jsonl", ".tsv")
-    return not visible.opaque and any(p.endswith(structured) and visible.states_path(p) for p in key.paths)
+    results = (p for p in key.paths if _RESULT.fullmatch(p) and not _SETTINGS.search(p.rpartition("/")[2]))
+    return not visible.opaque and any(visible.states_path(p) for p in results)
 
 
 def _asked_only(task: Task) -> frozenset[str]:
@@ -107,14 +111,16 @@ def _asked_only(task: Task) -> frozenset[str]:
     for fragment in task.verifier.code("python") if task.verifier else ():
         module = parse(fragment)
         for node in module.of(ast.Compare):
-            if isinstance(node.left, ast.Constant) and isinstance(node.ops[0], ast.In):
-                if isinstance(node.left.value, str) and stance(module, node) in (Stance.OPEN, Stance.EITHER):
-                    out.add(node.left.value)
+            asked = node.left.value if isinstance(node.left, ast.Constant) else None
+            if not isinstance(asked, str) or not isinstance(node.ops[0], ast.In):
+                continue
+            if stance(module, node) in (Stance.OPEN, Stance.EITHER):
+                out.add(asked)
     return frozenset(out)
 
 
 def _own_keys(task: Task) -> frozenset[str]:
-    """Keys and columns that the verifier makes itself: `frame["gap"] = …`, tables that it works out, suffixes of a merge."""
+    """Keys and columns that the verifier makes itself: `frame["gap"] = …`, what it works out, suffixes of a merge."""
     out = set()
     for fragment in task.verifier.code("python") if task.verifier else ():
         for node in parse(fragment).nodes:
@@ -131,18 +137,8 @@ def _own_keys(task: Task) -> frozenset[str]:
 
 
 def _literal(node: ast.expr) -> bool:
-    return all(
-        isinstance(
-            n,
-            ast.Constant
-            | ast.List
-            | ast.Tuple
-            | ast.Dict
-            | ast.Set
-            | ast.UnaryOp
-            | ast.operator
-            | ast.unaryop
-            | ast.expr_context,
-        )
-        for n in ast.walk(node)
-    )
+    try:
+        ast.literal_eval(node)
+    except (ValueError, TypeError, MemoryError, RecursionError):
+        return False
+    return True

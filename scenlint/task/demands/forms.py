@@ -16,11 +16,21 @@ Form = tuple[re.Pattern[str], frozenset[str]]  # what fills it, and its own word
 
 def fits(text: str, visible: Visible) -> bool:
     """Whether a text fills in a form that the brief gives, with words that the agent can read or numbers."""
+    if _numbered(text, visible):
+        return True
     parts = [p for p in re.split(r"[\W_]+", text.lower()) if p]
     for form, fixed in _forms(visible):
         if form.fullmatch(text) and all(p in fixed or p.isdigit() or visible.mentions(p, word=True) for p in parts):
             return True
     return False
+
+
+def _numbered(text: str, visible: Visible) -> bool:
+    """Whether the brief gives the same with another number: `part_1` tells `part_4`."""
+    if not re.search(r"\d", text) or not re.search(r"[^\W\d]{2}", text):
+        return False
+    like = re.compile(r"(?<!\w)" + r"\d+".join(re.escape(p) for p in re.split(r"\d+", text)) + r"(?!\w)", re.IGNORECASE)
+    return any(like.search(brief.text) for brief in visible.briefs)
 
 
 def _forms(visible: Visible) -> Iterator[Form]:

@@ -28,7 +28,7 @@ def tables(ground: Ground) -> Iterator[Demand]:
     own = {t.lower() for f in verifier.code("python") for t in _MADE_HERE.findall(f.text)}
     seen: set[str] = set()
     for name, kind, span in _queried(ground):
-        if name.lower() not in seen | own and not _CATALOGUE.fullmatch(name):
+        if name.lower() not in seen | own:
             seen.add(name.lower())
             if ground.solution is None or ground.solved(name, word=True):
                 yield Demand(name, span, visible, kind)
@@ -42,7 +42,7 @@ def _queried(ground: Ground) -> Iterator[tuple[str, str, Span]]:
             if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
                 continue
             query = _QUERY.match(node.value)
-            if query is not None:
+            if query is not None and not _CATALOGUE.fullmatch(query["table"]):
                 span = module.span(node)
                 yield query["table"], "table", span
                 for column in query["columns"].split(","):

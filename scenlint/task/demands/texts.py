@@ -16,11 +16,12 @@ from scenlint.task.visible import Visible
 
 _MARKER = re.compile(r"[\[(<#=*-]*\s*[A-Za-z][\w ./-]{0,40}[\w\])]\s*(?::+|=+|->|=>|>+)\s*")
 _PHRASE = re.compile(r"(?s).*\w[\W_]+\w.*")  # more than one word
+_CAPITALS = re.compile(r"\W*[A-Z][A-Z_ ]*\W{2,}|\W*[A-Z]{2}[A-Z_ ]*[:=]\W*")
 _CODE_WORD = re.compile(r"[A-Z]{3,}")
 
 
 def wordings(task: Task) -> Iterator[Demand]:
-    """Each text once: of whole values only those that the solution writes out, as it would not an answer it works out."""
+    """Each text once; of whole values only those that the solution writes out rather than works out."""
     ground = Ground.of(task)
     seen: set[str] = set()
     for check, visible in ground.checks():
@@ -29,6 +30,8 @@ def wordings(task: Task) -> Iterator[Demand]:
             places[comparison.span.start, comparison.span.end].add(repr(comparison.constant))
         for comparison in check.comparisons:
             several = len(places[comparison.span.start, comparison.span.end]) > 1
+            if check.dialect is Dialect.GRADER:
+                several = comparison.constant in _any_of(task, check)
             if not isinstance(comparison.constant, str) or not comparison.produced or comparison.selects:
                 continue
             if several or _tools(check, comparison, visible) or not _wanted(task, check, comparison):
@@ -57,8 +60,18 @@ def _texts(ground: Ground, comparison: Comparison, visible: Visible) -> list[str
     found = [t for t in (t.strip() for t in found) if anchored or not re.fullmatch(r"[\w ]+", t)]
     if ground.solution is not None:
         return [t for t in found if ground.solved(t)]
-    # Without a solution to show whose text it is, only a code that has to match as a whole.
-    return found if anchored and operator == "matches" and not comparison.paths else []
+    # Without a solution to show whose text it is, only a marker in capitals, or a code that has to match as a whole.
+    marked = operator != "matches" and not comparison.paths
+    return (
+        [t for t in found if _CAPITALS.fullmatch(t)] if marked else found if anchored and not comparison.paths else []
+    )
+
+
+def _any_of(task: Task, check: Check) -> list[object]:
+    """The texts of a declared grader of which one will do."""
+    graders = task.verifier.graders if task.verifier else []
+    configs = [g.config for g in graders if g.name == check.id and isinstance(g.config, dict)]
+    return [text for config in configs for text in config.get("contains_any") or []]
 
 
 def _anchored(comparison: Comparison) -> bool:
@@ -94,8 +107,9 @@ def _wanted(task: Task, check: Check, comparison: Comparison) -> bool:
 
 def fixed_parts(pattern: str) -> list[str]:
     """The runs of literal characters that every match of a pattern must hold; [] where it is no pattern."""
-    import re._parser as parser  # the only reader of Python's patterns there is
+    from importlib import import_module
 
+    parser = import_module("re._parser")  # the only reader of Python's patterns there is
     try:
         parsed = parser.parse(pattern)
     except (re.error, RecursionError, OverflowError):

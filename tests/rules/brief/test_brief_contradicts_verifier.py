@@ -38,7 +38,10 @@ def test_a_path_that_another_check_opens_is_no_contradiction(findings):
     assert not findings("brief-contradicts-verifier", brief=brief, tests=tests, solve=SOLVE)
 
 
-KEYS = "import json\n\n\ndef test_order():\n    data = json.load(open('/app/order.json'))\n    assert data['entry_parameter'] == 12\n"
+KEYS = (
+    "import json\n\n\ndef test_order():\n    data = json.load(open('/app/order.json'))\n"
+    "    assert data['entry_parameter'] == 12\n"
+)
 EXAMPLE = 'Write `/app/order.json`:\n\n```json\n{"parameter": 3, "file": "a"}\n```\n'
 
 

@@ -11,7 +11,10 @@ PY
 
 
 def order(body: str) -> str:
-    return f"import csv, json, sqlite3, subprocess\n\n\ndef test_order():\n    data = json.load(open('/app/order.json'))\n    {body}\n"
+    return (
+        f"import csv, json, sqlite3, subprocess\n\n\ndef test_order():\n"
+        f"    data = json.load(open('/app/order.json'))\n    {body}\n"
+    )
 
 
 READS = order("assert data['total_amount'] == 12")
@@ -82,7 +85,10 @@ def test_without_a_solution_only_a_data_file_of_the_brief_counts(findings):
 
 def test_columns_and_sheets(findings):
     reads = "import csv\nimport openpyxl\n\n\ndef test():\n    for row in csv.DictReader(open('/app/out.csv')):\n"
-    reads += "        assert row['unit_price']\n    book = openpyxl.load_workbook('/app/out.xlsx')\n    assert book['Sums by year']\n"
+    reads += (
+        "        assert row['unit_price']\n"
+        "    book = openpyxl.load_workbook('/app/out.xlsx')\n    assert book['Sums by year']\n"
+    )
     solve = "echo 'unit_price' > /app/out.csv\npython3 -c 'book.create_sheet(\"Sums by year\")'\n"
     brief = "Write the prices to `/app/out.csv` and `/app/out.xlsx`.\n"
     assert lines(findings("unstated-key", brief=brief, tests=reads, solve=solve)) == [7, 9]
@@ -90,7 +96,10 @@ def test_columns_and_sheets(findings):
 
 def test_tables_and_columns_of_a_database(findings):
     reads = "import sqlite3\n\n\ndef test():\n    base = sqlite3.connect('/app/out.db')\n"
-    reads += "    rows = base.execute('SELECT meter, wh_total FROM usage ORDER BY meter').fetchall()\n    assert rows == [('m-1', 3)]\n"
+    reads += (
+        "    rows = base.execute('SELECT meter, wh_total FROM usage ORDER BY meter').fetchall()\n"
+        "    assert rows == [('m-1', 3)]\n"
+    )
     solve = "sqlite3 /app/out.db 'CREATE TABLE usage (meter TEXT, wh_total INTEGER)'\n"
     brief = "Keep the consumption of each meter in the SQLite database `/app/out.db`"
     found = findings("unstated-key", brief=brief + ".\n", tests=reads, solve=solve)
@@ -103,7 +112,10 @@ def test_tables_and_columns_of_a_database(findings):
 def test_a_keyword_argument_in_a_driver_that_runs_apart(findings):
     brief = "Write the module `/app/rates.py` with the function `convert`, which takes an amount and a rate.\n"
     driver = "import sys\nsys.path.insert(0, '/app')\nfrom rates import convert\nprint(convert(10, rate=2, digits=1))\n"
-    reads = "import subprocess\n\n\ndef test():\n    run = subprocess.run(['python3', '-I', '/tests/drive.py'], user='nobody', capture_output=True)\n"
+    reads = (
+        "import subprocess\n\n\ndef test():\n"
+        "    run = subprocess.run(['python3', '-I', '/tests/drive.py'], user='nobody', capture_output=True)\n"
+    )
     reads += "    assert run.stdout == b'20.0\\n'\n"
     solve = "printf 'def convert(amount, rate, digits=2):\\n    return 1\\n' > /app/rates.py\n"
     files = {"tests/drive.py": driver}

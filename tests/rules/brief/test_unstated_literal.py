@@ -58,7 +58,8 @@ def test_the_brief_may_tell_it_by_name_or_example(findings, told):
         "assert any(m in text for m in ('FINDING::', 'RESULT::'))",  # tried in turn
         "assert text.startswith('FINDING::') or text.startswith('#')",
         "assert 'tue' in text",  # the answer
-        "rows = [line for line in text.splitlines() if line.startswith('FINDING::')]\n    assert len(rows) < 9",  # chooses lines
+        # chooses lines
+        "rows = [line for line in text.splitlines() if line.startswith('FINDING::')]\n    assert len(rows) < 9",
     ],
 )
 def test_no_demand_for_a_wording(findings, body):
@@ -67,7 +68,8 @@ def test_no_demand_for_a_wording(findings, body):
 
 def test_what_a_tool_prints_is_no_wording_of_the_agent(findings):
     tests = (
-        "import re, subprocess\n\n\ndef test():\n    shown = subprocess.run(['openssl', 'x509', '-in', '/app/cert.pem', '-dates'],"
+        "import re, subprocess\n\n\ndef test():\n"
+        "    shown = subprocess.run(['openssl', 'x509', '-in', '/app/cert.pem', '-dates'],"
         " capture_output=True, text=True).stdout\n    assert re.search('^notAfter=(.*)', shown)\n"
     )
     solve = "openssl req -x509 -out /app/cert.pem\nopenssl x509 -in /app/cert.pem -dates | grep notAfter=\n"
@@ -76,7 +78,8 @@ def test_what_a_tool_prints_is_no_wording_of_the_agent(findings):
 
 def test_what_the_agents_program_prints_is(findings):
     tests = (
-        "import subprocess\n\n\ndef test():\n    shown = subprocess.run(['/app/check.sh'], capture_output=True, text=True).stdout\n"
+        "import subprocess\n\n\ndef test():\n"
+        "    shown = subprocess.run(['/app/check.sh'], capture_output=True, text=True).stdout\n"
         "    assert 'all nights are sound' in shown\n"
     )
     solve = "echo 'echo all nights are sound' > /app/check.sh\n"
@@ -86,7 +89,10 @@ def test_what_the_agents_program_prints_is(findings):
 
 
 def test_a_status_word_in_a_field(findings):
-    tests = "import json\n\n\ndef test():\n    data = json.load(open('/app/report.json'))\n    assert data['state'] == 'NEEDS_CARE'\n"
+    tests = (
+        "import json\n\n\ndef test():\n    data = json.load(open('/app/report.json'))\n"
+        "    assert data['state'] == 'NEEDS_CARE'\n"
+    )
     solve = 'echo \'{"state": "NEEDS_CARE"}\' > /app/report.json\n'
     brief = "Write the `state` of the backups to `/app/report.json`.\n"
     assert lines(findings("unstated-literal", brief=brief, tests=tests, solve=solve)) == [6]

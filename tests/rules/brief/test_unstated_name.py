@@ -13,7 +13,8 @@ def names(found):
 @pytest.mark.parametrize(
     "tests",
     [
-        "import sys\nsys.path.insert(0, '/app')\nfrom rates import to_euro\n\n\ndef test():\n    assert to_euro(3) == 3\n",
+        "import sys\nsys.path.insert(0, '/app')\nfrom rates import to_euro\n\n\n"
+        "def test():\n    assert to_euro(3) == 3\n",
         "import sys\nsys.path.insert(0, '/app')\nimport rates\n\n\ndef test():\n    assert rates.to_euro(3) == 3\n",
         "import sys\nsys.path.insert(0, '/app')\nimport rates\n\n\ndef test():\n    assert hasattr(rates, 'to_euro')\n",
         "import importlib.util as u\n\n\ndef test():\n    spec = u.spec_from_file_location('rates', '/app/rates.py')\n"
@@ -44,7 +45,10 @@ def test_names_tried_in_turn_are_told_with_one_of_them(findings):
 
 
 def test_a_name_with_a_default_is_no_demand(findings):
-    tests = "import sys\nsys.path.insert(0, '/app')\nimport rates\n\n\ndef test():\n    assert getattr(rates, 'to_euro', abs)(3) == 3\n"
+    tests = (
+        "import sys\nsys.path.insert(0, '/app')\nimport rates\n\n\n"
+        "def test():\n    assert getattr(rates, 'to_euro', abs)(3) == 3\n"
+    )
     assert not findings("unstated-name", brief=BRIEF, tests=tests, solve=SOLVE)
 
 
@@ -56,7 +60,8 @@ def test_what_the_solution_does_not_define_was_there_before(findings):
 def test_an_option_of_the_agents_program(findings):
     brief = "Write the command line program `/app/convert.py`; it prints the amount in euro.\n"
     tests = (
-        "import subprocess\n\n\ndef test():\n    run = subprocess.run(['python3', '/app/convert.py', '--amount', '3', '--from-currency', 'CHF'],"
+        "import subprocess\n\n\ndef test():\n"
+        "    run = subprocess.run(['python3', '/app/convert.py', '--amount', '3', '--from-currency', 'CHF'],"
         " capture_output=True)\n    assert run.stdout == b'3'\n"
     )
     solve = 'echo \'parser.add_argument("--amount"); parser.add_argument("--from-currency")\' > /app/convert.py\n'

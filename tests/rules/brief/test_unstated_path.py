@@ -85,7 +85,8 @@ def test_places_tried_in_turn_are_told_with_one_of_them(findings):
     "tests",
     [
         # looked at only where it is there
-        "import os\n\n\ndef test():\n    if os.path.exists('/app/out/sum.txt'):\n        assert open('/app/out/sum.txt').read()\n",
+        "import os\n\n\ndef test():\n    if os.path.exists('/app/out/sum.txt'):\n"
+        "        assert open('/app/out/sum.txt').read()\n",
         # what the verifier itself makes
         "import subprocess\n\n\ndef test():\n    subprocess.run(['/app/run', '--into', '/tmp/got.txt'], check=True)\n"
         "    assert open('/tmp/got.txt').read()\n",
@@ -101,7 +102,10 @@ def test_no_demand_on_the_agent(findings, tests):
 
 
 def test_what_the_test_script_copies_is_its_own(findings):
-    test_sh = "#!/bin/bash\ncp /tests/want.txt /app/out/sum.txt\npython3 -m pytest /tests\necho $? > /logs/verifier/reward.txt\n"
+    test_sh = (
+        "#!/bin/bash\ncp /tests/want.txt /app/out/sum.txt\n"
+        "python3 -m pytest /tests\necho $? > /logs/verifier/reward.txt\n"
+    )
     assert not findings("unstated-path", brief=BRIEF, tests=READS, solve=SOLVE, files={"tests/test.sh": test_sh})
 
 

@@ -1,4 +1,4 @@
-"""Tidies the repair desk of the example task teamwork_501 through Roundup's REST interface."""
+"""Does teamwork_501 through the REST interface of Roundup."""
 
 import base64
 import json

@@ -1,0 +1,114 @@
+"""A verdict that depends on the order in which a folder is listed or a set is gone through."""
+
+import ast
+from collections.abc import Iterator
+
+from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
+from scenlint.source.python import PyModule, parse
+
+_LISTS = ("os.listdir", "glob.glob", "glob.iglob", "os.scandir")
+_METHODS = ("iterdir", "glob", "rglob")
+_KEEP = ("list", "tuple", "iter", "reversed", "enumerate")  # these keep whatever order there is
+_HASHES = ("update",)
+
+
+@rule(
+    "listing-order",
+    "SL311",
+    severity=Severity.WARNING,
+    confidence=Confidence.MEDIUM,
+    kind=Kind.CLAIM,
+    needs={Role.VERIFIER},
+    refute="there is only ever one item, or every order gives the same verdict",
+)
+def listing_order(task: Task) -> Iterator[Finding]:
+    for fragment in task.verifier.code("python") if task.verifier else []:
+        module = parse(fragment)
+        for node in module.nodes:
+            if isinstance(node, ast.Call | ast.Set | ast.SetComp) and (what := _unordered(module, node)):
+                use = _order_matters(module, node)
+                if use is not None:
+                    yield Finding.at(
+                        module.span(node),
+                        f"{what} come{'s' if what.startswith('a ') else ''} in no fixed order, and {use[1]}",
+                        help="sort it first: `sorted(…)`",
+                        related=[related(module.span(use[0]), "the order matters here")],
+                    )
+
+
+def _unordered(module: PyModule, node: ast.AST) -> str:
+    """What has no order of its own here; "" for anything else."""
+    if isinstance(node, ast.Set | ast.SetComp):
+        return "a set"
+    assert isinstance(node, ast.Call)
+    name = module.dotted(node.func)
+    if name in _LISTS:
+        return f"the names that `{name}` gives"
+    if name in ("set", "frozenset") and node.args:
+        return "a set"
+    method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    return f"the paths that `{method}` gives" if method in _METHODS and name not in _LISTS else ""
+
+
+def _order_matters(module: PyModule, node: ast.AST) -> tuple[ast.AST, str] | None:
+    """Where the order is used: an item by its place, or the whole compared with a list."""
+    is_set = isinstance(node, ast.Set | ast.SetComp) or (isinstance(node, ast.Call) and module.dotted(node.func) in ("set", "frozenset"))
+    for place in _kept(module, node, is_set):
+        up = module.parent(place)
+        if isinstance(up, ast.Subscript) and up.value is place and _is_place(up.slice) and not _is_only(module, place):
+            return up, "only one of them is looked at"
+        if isinstance(up, ast.Call) and module.dotted(up.func) == "next" and up.args[0] is place and not _is_only(module, place):
+            return up, "only the first of them is looked at"
+        if isinstance(up, ast.Compare) and isinstance(up.ops[0], ast.Eq | ast.NotEq) and place is not node:
+            other = up.comparators[0] if up.left is place else up.left
+            if isinstance(other, ast.List | ast.Tuple) and len(other.elts) > 1:
+                return up, "they are compared with a list"
+        if isinstance(up, ast.Compare) and isinstance(up.ops[0], ast.Eq) and not is_set and isinstance(up.comparators[0], ast.List):
+            if len(up.comparators[0].elts) > 1:
+                return up, "they are compared with a list"
+    return None
+
+
+def _kept(module: PyModule, node: ast.AST, is_set: bool) -> Iterator[ast.AST]:
+    """The expression, what keeps its order around it, and every use of a name that holds it."""
+    place: ast.AST = node
+    ordered = not is_set  # a set has no places; a list made of it has
+    while True:
+        if ordered:
+            yield place
+        up = module.parent(place)
+        if isinstance(up, ast.Call) and module.dotted(up.func) in _KEEP and up.args and up.args[0] is place:
+            place, ordered = up, True
+        elif isinstance(up, ast.comprehension) and up.iter is place and isinstance(module.parent(up), ast.ListComp):
+            place, ordered = module.parent(up) or up, True
+        else:
+            break
+    up = module.parent(place)
+    if ordered and isinstance(up, ast.Assign) and len(up.targets) == 1 and isinstance(up.targets[0], ast.Name):
+        yield from _uses(module, up, up.targets[0].id)
+
+
+def _uses(module: PyModule, assign: ast.Assign, name: str) -> Iterator[ast.AST]:
+    """Where a name is read in the same function; nowhere once it is set again or sorted."""
+    function = module.function_of(assign)
+    inside = [n for n in module.nodes if module.function_of(n) is function]
+    set_again = sum(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in inside) > 1
+    is_sorted = any(isinstance(n, ast.Call) and ast.unparse(n.func) == f"{name}.sort" for n in inside)
+    if not set_again and not is_sorted:
+        yield from (n for n in inside if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load))
+
+
+def _is_place(index: ast.expr) -> bool:
+    if isinstance(index, ast.UnaryOp):
+        index = index.operand
+    return isinstance(index, ast.Constant) and isinstance(index.value, int)
+
+
+def _is_only(module: PyModule, place: ast.AST) -> bool:
+    """Whether it is made sure that there is one item only: `len(found) == 1`."""
+    text = ast.unparse(place)
+    for node in module.nodes:
+        if isinstance(node, ast.Compare) and isinstance(node.left, ast.Call) and ast.unparse(node.left) == f"len({text})":
+            if any(isinstance(c, ast.Constant) and c.value in (1, 2) for c in node.comparators):
+                return True
+    return False
