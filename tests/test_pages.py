@@ -9,7 +9,7 @@ from scenlint.lint.registry import load_rules, page_text
 from scenlint.testing import examples, run_example
 
 BOOK = Path(__file__).parent.parent / "rules"
-RULES = load_rules().rules
+RULES = [rule for rule in load_rules().rules if rule.module.startswith("scenlint.")]
 SECTIONS = ["What it finds", "Why it matters", "Bad", "Good", "How to fix", "When to suppress"]
 CASES = [
     pytest.param(rule, example, id=f"{rule.name}: {number} {example.title}")

@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scenlint.config import ConfigError
 from scenlint.task.finding import Severity
 
 if TYPE_CHECKING:
@@ -48,11 +49,14 @@ def emit(
     if file is None:
         write(text)
     else:
-        file.write_text(text, "utf-8")
+        try:
+            file.write_text(text, "utf-8")
+        except OSError as exc:
+            raise ConfigError(f"{file} cannot be written: {exc.strerror}") from None
     for message in [*(f"{p}: no such file or folder" for p in report.missing), *report.crashes]:
         print(f"scenlint: {message}", file=sys.stderr)
     if report.crashes:
-        print("scenlint: this is a fault of scenlint; please report it", file=sys.stderr)
+        print("scenlint: this is a fault of scenlint or of an installed rule; please report it", file=sys.stderr)
 
 
 def status(report: Report, fail_on: Severity, exit_zero: bool, require_complete: bool) -> int:

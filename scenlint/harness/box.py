@@ -79,11 +79,11 @@ def command(box: Box, argv: Sequence[str], texts: Mapping[str, int], *, info: in
         *box.identity.arguments(),
         *("--hostname", "sandbox", "--new-session", "--die-with-parent"),
         *("--info-fd", str(info), "--block-fd", str(block)),
+        *_scratch("/tmp"),  # first: the interpreter's own folder may lie below it
         *system_mounts(),
         *("--proc", "/proc", *box.identity.covers(), "--dev", "/dev"),
         *_scratch("/dev/shm"),
         *("--remount-ro", "/dev"),
-        *_scratch("/tmp"),
         *(part for path, fd in texts.items() for part in ("--perms", "0644", "--ro-bind-data", str(fd), path)),
         *_mounts((inside, *box.mounts)),
         *("--remount-ro", "/"),

@@ -127,6 +127,7 @@ def _create(environment: ContainerEnvironment, wanted: plan.Container, image: Re
         "working_dir": wanted.workdir,
         "labels": engine.labels(scene.options, scene.trial),
         "stdin_open": wanted.command is None,
+        "stop_signal": "SIGKILL",  # an engine that restarts stops what it finds running, and waits for it
     }
     api = engine.api
     try:

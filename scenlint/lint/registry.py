@@ -42,8 +42,8 @@ class Registry:
         return self._keys.get(key.lower())
 
     def suggest(self, key: str) -> list[str]:
-        """Names and codes that look like a mistyped one."""
-        known = [r.name for r in self.rules] + [r.code for r in self.rules]
+        """Names, codes and families that look like a mistyped one."""
+        known = [key for r in self.rules for key in (r.name, r.code, r.family)]
         return closest(key, known)
 
     def matching(self, text: str) -> list[Rule]:

@@ -48,8 +48,8 @@ class Rule:
 
     @property
     def family(self) -> str:
-        """The folder it lies in: "brief", "verifier", …"""
-        return self.module.split(".")[-2]
+        """The folder it lies in: "brief", "verifier", …; the package's name where it lies in none."""
+        return self.module.rpartition(".")[0].rpartition(".")[2] or self.module
 
     @property
     def page(self) -> Path:

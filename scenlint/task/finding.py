@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -62,7 +62,7 @@ class Location:
     def of(cls, at: At, message: str = "") -> Location:
         """The location of a span, a fragment (its whole extent), a Source (its first line) or a path."""
         if isinstance(at, Location):
-            return at
+            return replace(at, message=message or at.message)
         if isinstance(at, Path):
             return cls(at, message=message)
         if isinstance(at, Source):

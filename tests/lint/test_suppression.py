@@ -19,13 +19,20 @@ def test_finding_is_there_without_a_suppression(harbor_task):
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("name", ["latest-tag", "SL302", "sl302", "unapproved-base, latest-tag"])
-def test_comment_above_or_behind_suppresses_by_name_and_code(harbor_task, name, end):
+def test_comment_above_suppresses_by_name_and_code(harbor_task, name, end):
     comment = f"# scenlint: ignore[{name}] measured against the newest on purpose"
     above = (comment + "\n" + LATEST).replace("\n", end)
     assert "latest-tag" not in dockerfile(harbor_task, above)
     assert "suppression-without-reason" not in dockerfile(harbor_task, above)
-    behind = LATEST.replace("latest", f"latest  {comment}", 1).replace("\n", end)
-    assert "latest-tag" not in dockerfile(harbor_task, behind)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_comment_behind_the_code_suppresses_on_its_line(harbor_task, end):
+    script = harbor_task / "tests" / "test.sh"
+    line = "pip install rich==13.9.4"
+    for text, there in ((line, True), (f"{line}  # scenlint: ignore[download-at-grading] from the site's mirror", False)):
+        script.write_bytes(f"#!/bin/bash{end}{text}{end}".encode())
+        assert ("download-at-grading" in [f.rule for f in lint(harbor_task)]) is there
 
 
 def test_comment_elsewhere_does_not_suppress(harbor_task):

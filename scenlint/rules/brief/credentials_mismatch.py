@@ -15,6 +15,7 @@ from scenlint.task.credentials import Login, told_logins, used_logins
     confidence=Confidence.HIGH,
     kind=Kind.FACT,
     needs={Role.BRIEF, Role.SITES, Role.VERIFIER},
+    formats={"saas-bench"},  # only its tasks declare applications
     refute="the application has both logins, and the verifier's is an account of its own",
 )
 def credentials_mismatch(task: Task) -> Iterator[Finding]:

@@ -20,6 +20,7 @@ _ADDRESS = re.compile(r"localhost|127\.0\.0\.1|\b\w+://\S*\w:\d|rollout_")
     confidence=Confidence.MEDIUM,
     kind=Kind.CLAIM,
     needs={Role.SITES, Role.VERIFIER},
+    formats={"saas-bench"},  # only its tasks declare applications
     refute="a check reaches the site by other means than its variables, or the agent only has to read something in it",
 )
 def site_never_verified(task: Task) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from scenlint.task.suggest import closest
     confidence=Confidence.HIGH,
     kind=Kind.FACT,
     needs={Role.SITES, Role.VERIFIER},
+    formats={"saas-bench"},  # only its tasks declare applications
     refute="the harness sets the variable for every task, or the verifier manages without it",
 )
 def undeclared_site(task: Task) -> Iterator[Finding]:

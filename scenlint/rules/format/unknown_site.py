@@ -13,6 +13,7 @@ from scenlint.task.suggest import closest
     confidence=Confidence.HIGH,
     kind=Kind.FACT,
     needs={Role.SITES},
+    formats={"saas-bench"},  # only its tasks declare applications
     refute="the suite is run with another list of applications, which has this name",
 )
 def unknown_site(task: Task) -> Iterator[Finding]:

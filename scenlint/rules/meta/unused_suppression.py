@@ -16,6 +16,8 @@ from scenlint.rules import Confidence, Finding, Kind, Severity, Task, rule
 )
 def unused_suppression(task: Task) -> Iterator[Finding]:
     for suppression in task.suppressions:
+        if not suppression.reason:  # suppresses nothing by itself; suppression-without-reason says so
+            continue
         for name, span in suppression.rules:
             # Nothing can be said of a rule that did not run.
             if name in task.judged_names and name not in suppression.used:

@@ -1,15 +1,17 @@
 """A verdict that depends on the order in which a folder is listed or a set is gone through."""
 
 import ast
+import re
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
 from scenlint.source.python import PyModule, parse
+from scenlint.source.shell import Command
+from scenlint.task.runs import verifier_runs
 
 _LISTS = ("os.listdir", "glob.glob", "glob.iglob", "os.scandir")
 _METHODS = ("iterdir", "glob", "rglob")
 _KEEP = ("list", "tuple", "iter", "reversed", "enumerate")  # these keep whatever order there is
-_HASHES = ("update",)
 
 
 @rule(
@@ -34,6 +36,23 @@ def listing_order(task: Task) -> Iterator[Finding]:
                         help="sort it first: `sorted(…)`",
                         related=[related(module.span(use[0]), "the order matters here")],
                     )
+    yield from _found(task)
+
+
+def _found(task: Task) -> Iterator[Finding]:
+    """`find … | head -1` in a verifier's script."""
+    for run in verifier_runs(task):
+        pipeline = run.command.pipeline
+        if run.command.program != "find" or pipeline is None:
+            continue
+        after = [c for c in pipeline.items[run.command.position + 1 :] if isinstance(c, Command)]
+        one = after and after[0].program in ("head", "tail") and re.search(r"-(?:n ?)?1\b", after[0].span.text)
+        if one and run.command.in_substitution:
+            yield Finding.at(
+                run.command.span,
+                f"what `find` prints comes in no fixed order, and one of it is taken",
+                help="sort it first: `find … | sort | head -n 1`",
+            )
 
 
 def _unordered(module: PyModule, node: ast.AST) -> str:
@@ -47,7 +66,9 @@ def _unordered(module: PyModule, node: ast.AST) -> str:
     if name in ("set", "frozenset") and node.args:
         return "a set"
     method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-    return f"the paths that `{method}` gives" if method in _METHODS and name not in _LISTS else ""
+    pattern = node.args[0] if node.args else None
+    one = method == "glob" and isinstance(pattern, ast.Constant) and not set(str(pattern.value)) & set("*?[")
+    return f"the paths that `{method}` gives" if method in _METHODS and not one else ""
 
 
 def _order_matters(module: PyModule, node: ast.AST) -> tuple[ast.AST, str] | None:
