@@ -18,6 +18,7 @@ The exit status is 1 where rewards differ.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import re
@@ -223,12 +224,14 @@ def main() -> None:
         tasks = [tiny, *options.tasks]
         for task in tasks:
             bench.copy(task)
-        subjects = [Subject(bench, task.name) for task in tasks]
-        for _ in range(options.rounds):
-            for subject in subjects:
+        try:
+            subjects = [Subject(bench, task.name) for task in tasks]
+            for number, subject in itertools.product(range(1, options.rounds + 1), subjects):
+                print(f"round {number}: {subject.task}", file=sys.stderr)
                 subject.round()
+        finally:
+            remove_images(connect(), bench.built)
         agree = [subject.show() for subject in subjects]
-        remove_images(connect(), bench.built)
     print(f"\nthe rewards {'agree' if all(agree) else 'DIFFER'}")
     raise SystemExit(0 if all(agree) else 1)
 

@@ -46,8 +46,10 @@ def root(
 def main() -> None:
     """Run the command line; exit status 2 for usage, configuration and internal errors, 130 when interrupted."""
     # Briefs hold any character, terminals and pipes do not: a character that cannot be shown must not end the run.
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - it lives as long as the process
+        getattr(sys, name).reconfigure(errors="backslashreplace")
     try:
         app()
     except ConfigError as exc:

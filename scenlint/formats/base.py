@@ -13,17 +13,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import Any, Protocol, cast
-
-from pathspec import GitIgnoreSpec
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from scenlint.source.data import Data, parse
 from scenlint.source.files import FileTree
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment, Source
 from scenlint.task.finding import Severity
 from scenlint.task.model import BuildFile, Document, Requirement, Task, Value
-from scenlint.task.plan import RunPlan
 from scenlint.task.policy import Policy
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+    from scenlint.task.plan import RunPlan
 
 SCHEMAS = Path(__file__).parent / "schemas"
 SNIFF_LIMIT = 64 * 1024  # bytes read of the one file that may decide whether a folder is a task
@@ -86,7 +89,7 @@ _LANGUAGES = {
     ".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".hpp": "cpp", ".java": "java", ".rb": "ruby", ".pl": "perl",
     ".r": "r", ".jl": "julia", ".lua": "lua", ".php": "php", ".bat": "batch", ".ps1": "powershell",
 }  # fmt: skip
-_SHEBANG = re.compile(r"#![^\r\n]*?\b(?:(python)[\d.]*|(bash|sh|dash|zsh|ksh|bats))\b")
+_SHEBANG = regex(r"#![^\r\n]*?\b(?:(python)[\d.]*|(bash|sh|dash|zsh|ksh|bats))\b")
 
 
 def language_of(path: str, source: Source | None = None) -> str:
@@ -113,7 +116,7 @@ def fragments_of(tree: FileTree, paths: Iterable[str]) -> list[Fragment]:
     return [fragment for path in paths if (fragment := fragment_of(tree, path)) is not None]
 
 
-_LITTER = re.compile(r"(?:^|/)(?:__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache)/|\.py[co]$|(?:^|/)\.DS_Store$")
+_LITTER = regex(r"(?:^|/)(?:__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache)/|\.py[co]$|(?:^|/)\.DS_Store$")
 
 
 def below(tree: FileTree, folder: str) -> list[str]:
@@ -140,6 +143,8 @@ def context_files(tree: FileTree, context: str, ignore_file: str | None = None) 
 
 def docker_spec(text: str) -> GitIgnoreSpec:
     """Docker's patterns as git's: they count from the context's root, so each is anchored there."""
+    from pathspec import GitIgnoreSpec
+
     lines = []
     for line in (raw.strip() for raw in text.splitlines()):
         if line and not line.startswith("#"):

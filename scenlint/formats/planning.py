@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from scenlint.source.data import Data
+from scenlint.source.regex import regex
 from scenlint.task.finding import Location
 from scenlint.task.model import Document, Task
 from scenlint.task.plan import Command, NotRunnableError, Oracle, Upload
 from scenlint.task.policy import Policy
 
 ORACLE = "/oracle"  # where a solution from the configuration lies
-_VARIABLE = re.compile(r"\$\{([^}:]+)(?::-(.*))?\}", re.DOTALL)
-_SIZE = re.compile(r"\s*([\d.]+)\s*([KMGT]?)I?B?\s*", re.IGNORECASE)
+_VARIABLE = regex(r"\$\{([^}:]+)(?::-(.*))?\}", re.DOTALL)
+_SIZE = regex(r"\s*([\d.]+)\s*([KMGT]?)I?B?\s*", re.IGNORECASE)
 _UNITS = {"": 1 / 1024**2, "K": 1 / 1024, "M": 1, "G": 1024, "T": 1024**2}
 _PROGRAMS = {".py": ("python3",), ".sh": ("bash",), ".bash": ("bash",)}
 

@@ -7,19 +7,19 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from scenlint.source.regex import regex
+
 SOCKET = "docker-socket"
 MOUNT = "host-mount"
 FILES = "host-files"  # files of the machine that lie outside of the task
-_SOCKETS = re.compile(r"(?:docker|podman|containerd)\.sock\b")
+_SOCKETS = regex(r"(?:docker|podman|containerd)\.sock\b")
 _NAMESPACES = {"pid": "pid", "ipc": "ipc", "uts": "uts", "userns_mode": "userns", "userns": "userns",
                "cgroup": "cgroup", "cgroupns": "cgroup", "network_mode": "network", "network": "network",
                "net": "network"}  # fmt: skip
-_HARMLESS = re.compile(r"no-new-privileges(?:[:=]true)?|label[:=].*|(?:seccomp|apparmor)[:=](?!unconfined).*")
+_HARMLESS = regex(r"no-new-privileges(?:[:=]true)?|label[:=].*|(?:seccomp|apparmor)[:=](?!unconfined).*")
 # Options of `docker run` that stand alone; every other one written without `=` takes the next word.
-_ALONE = re.compile(
-    r"--(?:detach|rm|init|privileged|interactive|tty|read-only|no-healthcheck|publish-all|help)|-[ditP]+"
-)
-_VARIABLE = re.compile(r"\$(?:\{(\w+)(?:[:?+-][^}]*)?\}|(\w+))")
+_ALONE = regex(r"--(?:detach|rm|init|privileged|interactive|tty|read-only|no-healthcheck|publish-all|help)|-[ditP]+")
+_VARIABLE = regex(r"\$(?:\{(\w+)(?:[:?+-][^}]*)?\}|(\w+))")
 
 
 def in_compose(data: Mapping[str, Any], folder: str = "", own: Sequence[str] = ()) -> set[str]:

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-
-from pathspec import GitIgnoreSpec
+from typing import TYPE_CHECKING
 
 from scenlint.config import Settings
 from scenlint.formats.base import Format, TaskRef
 from scenlint.lint.registry import load_entry
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 GROUP = "scenlint.formats"
 _NEVER = {".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache", ".pytest_cache"}
@@ -46,7 +48,7 @@ class Finder:
     def __init__(self, settings: Settings, *, force_exclude: bool = False) -> None:
         self.settings = settings
         self.force_exclude = force_exclude
-        self.excluded = GitIgnoreSpec.from_lines(settings.exclude) if settings.exclude else None
+        self.excluded = _patterns(settings.exclude) if settings.exclude else None
 
     def discover(self, paths: Sequence[Path]) -> Discovery:
         out = Discovery()
@@ -60,7 +62,7 @@ class Finder:
             if self.force_exclude and self._is_excluded(absolute):
                 continue
             unlisted: list[str] = []
-            refs = list(self._walk(absolute, self._ignores_above(absolute), unlisted)) if absolute.is_dir() else []
+            refs = list(self._walk(absolute, unlisted)) if absolute.is_dir() else []
             refs = refs or self._around(absolute)
             out.messages += unlisted
             if not refs and not unlisted:
@@ -90,9 +92,10 @@ class Finder:
                 return [ref for ref in refs if ref.key == inside] or refs
         return []
 
-    def _walk(self, top: Path, above: list[tuple[Path, GitIgnoreSpec]], unlisted: list[str]) -> Iterator[TaskRef]:
+    def _walk(self, top: Path, unlisted: list[str]) -> Iterator[TaskRef]:
         """The tasks below a folder, in order; folders that cannot be listed are added to `unlisted`."""
-        waiting = [(top, above)]  # rather than recursion: folders may be nested deeper than Python's stack
+        # Rather than recursion: folders may be nested deeper than Python's stack.
+        waiting: list[tuple[Path, list[tuple[Path, GitIgnoreSpec]] | None]] = [(top, None)]
         while waiting:
             folder, ignores = waiting.pop()
             try:
@@ -106,6 +109,8 @@ class Finder:
             if refs:
                 yield from refs
                 continue
+            if ignores is None:
+                ignores = self._ignores_above(folder)
             if ".gitignore" in names:
                 ignores = [*ignores, *_spec(folder)]
             for entry in reversed(entries):
@@ -140,7 +145,13 @@ def _spec(folder: Path) -> list[tuple[Path, GitIgnoreSpec]]:
         lines = (folder / ".gitignore").read_text("utf-8", "replace").splitlines()
     except OSError:
         return []
-    return [(folder, GitIgnoreSpec.from_lines(lines))]
+    return [(folder, _patterns(lines))]
+
+
+def _patterns(lines: Sequence[str]) -> GitIgnoreSpec:
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(lines)
 
 
 def _ignored(path: Path, ignores: list[tuple[Path, GitIgnoreSpec]]) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import scenlint
 from scenlint.config import Settings
@@ -19,6 +19,9 @@ from scenlint.report.model import Report, RuleCard
 from scenlint.rules.base import Rule
 from scenlint.task.card import Card
 from scenlint.task.finding import Finding
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 PARALLEL_FROM = 12  # tasks: below that, starting processes costs more than it saves
 
@@ -75,9 +78,12 @@ def _judge_all(engine: Engine, refs: Sequence[TaskRef], jobs: int) -> Iterator[t
     if jobs <= 1 or len(refs) < PARALLEL_FROM:
         yield from ((ref, engine.judge(ref)) for ref in refs)
         return
+    from concurrent.futures import as_completed
+    from concurrent.futures.process import BrokenProcessPool
+
     done: set[TaskRef] = set()
     try:
-        with ProcessPoolExecutor(jobs, initializer=_start, initargs=(engine.settings,)) as pool:
+        with _pool(jobs, engine) as pool:
             size = max(1, min(16, len(refs) // (jobs * 4)))
             batches = [refs[i : i + size] for i in range(0, len(refs), size)]
             for future in as_completed([pool.submit(_judge_batch, batch) for batch in batches]):
@@ -87,16 +93,29 @@ def _judge_all(engine: Engine, refs: Sequence[TaskRef], jobs: int) -> Iterator[t
     except BrokenProcessPool:
         # A worker died (out of memory, say). Each remaining task gets a process of its own: only the culprit is lost.
         for ref in [r for r in refs if r not in done]:
-            yield ref, _judge_alone(engine.settings, ref)
+            yield ref, _judge_alone(engine, ref)
 
 
-def _judge_alone(settings: Settings, ref: TaskRef) -> Outcome:
+def _judge_alone(engine: Engine, ref: TaskRef) -> Outcome:
+    from concurrent.futures.process import BrokenProcessPool
+
     try:
-        with ProcessPoolExecutor(1, initializer=_start, initargs=(settings,)) as pool:
+        with _pool(1, engine) as pool:
             return pool.submit(_judge_batch, [ref]).result()[0][1]
     except BrokenProcessPool:
         message = f"internal error: the process that checked {ref.folder.name} was killed (out of memory?)"
         return Outcome(ref.folder.name, crashes=[message])
+
+
+def _pool(jobs: int, engine: Engine) -> ProcessPoolExecutor:
+    """Processes that judge tasks: forked from this one where that is safe, so that they need not start anew."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    import markdown_it  # noqa: F401  # takes long to load, and every one of them needs it
+
+    context = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
+    return ProcessPoolExecutor(jobs, context, _start, (engine.settings,))
 
 
 def _start(settings: Settings) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-
-from pathspec import GitIgnoreSpec
+from typing import TYPE_CHECKING
 
 from scenlint.config import ConfigError, Named, Settings
 from scenlint.lint.registry import Registry
 from scenlint.rules.base import Rule
 from scenlint.task.finding import Severity
 from scenlint.task.policy import Profile
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 # Policies rather than defects; the minimal profile leaves them to each team.
 _POLICY = {
@@ -68,6 +70,8 @@ def select(registry: Registry, settings: Settings) -> Selection:
         if for_ >= 0 and for_ > refused.get(rule.name, -1):
             chosen.append(rule)
     severity = {r.name: s for named, s in settings.severity for r in _known(registry, named, unknown)}
+    if settings.per_path_ignores:
+        from pathspec import GitIgnoreSpec
     per_path = [
         (GitIgnoreSpec.from_lines([glob]), {r.name for named in names for r in _known(registry, named, unknown)})
         for glob, names in settings.per_path_ignores

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from xml.etree import ElementTree
 
 from scenlint.report.model import Report
 from scenlint.report.style import Style, decoded
+from scenlint.source.regex import regex
 from scenlint.task.finding import Finding, NotAssessed, Severity
 
-_ILLEGAL = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ILLEGAL = regex("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render(report: Report, style: Style) -> str:

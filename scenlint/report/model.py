@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from scenlint.source.secrets import redact
 from scenlint.task.finding import Confidence, Finding, Kind, NotAssessed, Severity
 from scenlint.task.record import TrialRecord
 
@@ -81,8 +82,11 @@ class Report:
         return sorted(self.findings, key=lambda f: (*f.sort_key, f.message))
 
     def path(self, path: Path) -> str:
-        """A path as it is printed: posix, relative to `root` where it lies below it (or beside it), else absolute."""
-        return relative(path, self.root)
+        """A path as it is printed: posix, relative to `root` where it lies below it (or beside it), else absolute.
+
+        Documents name paths, so one may hold a secret.
+        """
+        return redact(relative(path, self.root))
 
 
 def relative(path: Path, root: Path) -> str:

@@ -9,10 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TextIO
 
+from scenlint.source.regex import regex
+from scenlint.source.secrets import redact
+
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
 # Controls, invisible format characters, line and paragraph separators, surrogates: they would move the cursor,
 # reorder the line or hide text. Joiners, which scripts and emoji need, are not among them.
-_DISTURBING = re.compile(
+_DISTURBING = regex(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
@@ -45,8 +48,8 @@ def wants_color(stream: TextIO, environ: Mapping[str, str] | None = None) -> boo
 
 
 def visible(text: str) -> str:
-    """The text on one line, with every character that would disturb a terminal spelled out."""
-    return _DISTURBING.sub(lambda m: spelled(m[0]), text.replace("\t", " ").replace("\n", " "))
+    """The text on one line, secrets blanked out, with every character that would disturb a terminal spelled out."""
+    return _DISTURBING.sub(lambda m: spelled(m[0]), redact(text).replace("\t", " ").replace("\n", " "))
 
 
 def spelled(char: str) -> str:
@@ -61,8 +64,8 @@ def disturbs(char: str) -> bool:
 
 
 def decoded(text: str) -> str:
-    """The text without surrogates, which no JSON or XML reader takes: undecodable bytes become `\\xff`."""
-    return re.sub("[\ud800-\udfff]", lambda m: spelled(m[0]), text)
+    """The text without secrets, and without surrogates, which no JSON or XML reader takes: they become `\\xff`."""
+    return re.sub("[\ud800-\udfff]", lambda m: spelled(m[0]), redact(text))
 
 
 def write(text: str, stream: TextIO | None = None) -> None:

@@ -58,7 +58,8 @@ class Rule:
 
     def inapplicable(self, task: Task) -> str | None:
         """Why this rule cannot judge the task (reported as not assessed), or None."""
-        return next((why for role in Role if role in self.needs and (why := task.lacks(role))), None)
+        lacking = [role for role in self.needs if task.lacks(role)]
+        return task.lacks(min(lacking, key=list(Role).index)) if lacking else None
 
 
 def rule(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from scenlint.source.regex import regex
 from scenlint.source.scalars import undo
 from scenlint.source.text import Fragment, Span
 from scenlint.source.tree import Node, Parsed
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = regex("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)

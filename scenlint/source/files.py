@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from scenlint.source.text import Source
 
@@ -25,11 +26,11 @@ class Entry:
 
     @property
     def name(self) -> str:
-        return PurePosixPath(self.path).name
+        return posixpath.basename(self.path)
 
     @property
     def suffix(self) -> str:
-        return PurePosixPath(self.path).suffix.lower()
+        return posixpath.splitext(self.path)[1].lower()
 
 
 class FileTree:

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-_REF = re.compile(r"([0-9a-f]{40,64}) (refs/\S+)")
+from scenlint.source.regex import regex
+
+_REF = regex(r"([0-9a-f]{40,64}) (refs/\S+)")
 _MOST = 500  # refs that are read
 
 

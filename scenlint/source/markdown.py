@@ -7,21 +7,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment, Span
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
 PARSE_LIMIT = 300_000  # characters; a longer brief is parsed up to here
-_FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(?=[\w.\-]+[ \t]*:)(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.S | re.M)
-_COMMENT = re.compile(r"<!--(.*?)(?:-->|\Z)", re.S)
-_CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
-_BOLD = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", re.S)
-_URL = re.compile(r"\b[a-z][a-z0-9+.\-]{1,15}://[^\s<>()\[\]`'\"，。；）]+", re.I)
-_QUOTE = re.compile(r"“([^”\n]{1,300})”|「([^」\n]{1,300})」|\"([^\"\n]{1,300})\"|(?<![\w'])'([^'\n]{1,300})'(?!\w)")
-_TITLE = re.compile(r"^(?:\*\*|__)([^*\n]{1,80}?)(?:\*\*|__)[ \t]*[:：]?[ \t]*$", re.M)
+_FRONT_MATTER = regex(r"---[ \t]*\r?\n(?=[\w.\-]+[ \t]*:)(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.S | re.M)
+_COMMENT = regex(r"<!--(.*?)(?:-->|\Z)", re.S)
+_CODE = regex(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
+_BOLD = regex(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", re.S)
+_URL = regex(r"\b[a-z][a-z0-9+.\-]{1,15}://[^\s<>()\[\]`'\"，。；）]+", re.I)
+_QUOTE = regex(r"“([^”\n]{1,300})”|「([^」\n]{1,300})」|\"([^\"\n]{1,300})\"|(?<![\w'])'([^'\n]{1,300})'(?!\w)")
+_TITLE = regex(r"^(?:\*\*|__)([^*\n]{1,80}?)(?:\*\*|__)[ \t]*[:：]?[ \t]*$", re.M)
+_EMPHASIS = regex(r"[*`#]+|(?<!\w)_+|_+(?!\w)")
+_SENTENCE_END = regex(r"(?<=[.!?。！？])\s+|\n")
 
 
 class Part(StrEnum):
@@ -188,10 +191,9 @@ class _Builder:
                     self.paragraph(token, open_items[-1] if open_items else None)
         return self.blocks
 
-    def add(self, part: Part, start: int, end: int, **more: object) -> int:
+    def add(self, part: Part, start: int, end: int, **more: Any) -> int:
         titles = tuple(t for _, t in self.titles)
-        block = Block(part, start, end, self.fragment.text[start:end], titles)
-        self.blocks.append(replace(block, **more))  # type: ignore[arg-type]
+        self.blocks.append(Block(part, start, end, self.fragment.text[start:end], titles, **more))
         return len(self.blocks) - 1
 
     def lines(self, token: Token) -> tuple[int, int]:
@@ -279,12 +281,11 @@ class _Builder:
 
 def _plain(text: str) -> str:
     """Without emphasis, code marks and a closing colon."""
-    return re.sub(r"[*`#]+|(?<!\w)_+|_+(?!\w)", "", text).strip().rstrip(":：").strip()
+    return _EMPHASIS.sub("", text).strip().rstrip(":：").strip()
 
 
 def _last_sentence(text: str) -> str:
-    sentences = re.split(r"(?<=[.!?。！？])\s+|\n", text.strip())
-    last = sentences[-1].strip("*_ ")
+    last = _SENTENCE_END.split(text.strip())[-1].strip("*_ ")
     return _plain(last) + (":" if last.endswith((":", "：")) else "")
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, TypeVar
 
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment, Span
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -27,7 +28,7 @@ class SyntaxFault:
 
 _DEEPEST = 300  # nodes inside each other; whoever walks a tree recursively can rely on it
 # Grammar that came after the oldest Python that runs this: nested quotes in f-strings, type parameters and statements.
-_NEWER = re.compile(r"^\s*type \w+\b|^\s*(?:async )?(?:def|class) \w+\[|\bf[\"']|\btemplate\b|\bt[\"']")
+_NEWER = regex(r"^\s*type \w+\b|^\s*(?:async )?(?:def|class) \w+\[|\bf[\"']|\btemplate\b|\bt[\"']")
 
 
 def parse(fragment: Fragment) -> PyModule:
@@ -115,9 +116,9 @@ class PyModule:
 
     def _offset(self, line: int, utf8_column: int) -> int:
         index = self.fragment.index
-        start = index.offset(line)
         if self.fragment.text.isascii():
-            return min(start + utf8_column, len(self.fragment.text))
+            return min(index.starts[line - 1] + utf8_column, len(index.text))
+        start = index.offset(line)
         return index.char(min(index.byte(start) + utf8_column, len(index.utf8)))
 
     @cached_property
@@ -205,7 +206,8 @@ def walk(node: ast.AST) -> list[ast.AST]:
 
 def _children(node: ast.AST) -> list[ast.AST]:
     out = []
-    for name in _parts(type(node)):
+    kind: type = type(node)
+    for name in _parts(kind):
         part = getattr(node, name, None)
         if isinstance(part, ast.AST):
             out.append(part)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from scenlint.source.regex import regex
+
 Pieces = list[tuple[int, int]]
 
 _BREAK = r"(?:\r\n|\n|\r)"
-_FOLD = re.compile(rf"[ \t]*{_BREAK}(?:[ \t]*{_BREAK})*[ \t]*")
-_ONE_BREAK = re.compile(_BREAK)
+_FOLD = regex(rf"[ \t]*{_BREAK}(?:[ \t]*{_BREAK})*[ \t]*")
+_ONE_BREAK = regex(_BREAK)
 _HEX = r"x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}"
-_JSON = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\(?:u[0-9a-fA-F]{4}|.)")
-_TOML = re.compile(rf"\\[ \t]*{_BREAK}\s*|\\(?:{_HEX}|.)|\r\n")
-_DOUBLE = re.compile(rf"\\{_BREAK}(?:[ \t]*{_BREAK})*[ \t]*|\\(?:{_HEX}|.)|{_FOLD.pattern}")
-_SINGLE = re.compile(rf"''|{_FOLD.pattern}")
-_HEADER = re.compile(rf"[|>]([+-]?)([1-9]?)([+-]?)[^\r\n]*{_BREAK}?")
-_LINE = re.compile(rf"([^\r\n]*)({_BREAK}|$)")
+_JSON = regex(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\(?:u[0-9a-fA-F]{4}|.)")
+_TOML = regex(rf"\\[ \t]*{_BREAK}\s*|\\(?:{_HEX}|.)|\r\n")
+_DOUBLE = regex(rf"\\{_BREAK}(?:[ \t]*{_BREAK})*[ \t]*|\\(?:{_HEX}|.)|{_FOLD.pattern}")
+_SINGLE = regex(rf"''|{_FOLD.pattern}")
+_HEADER = regex(rf"[|>]([+-]?)([1-9]?)([+-]?)[^\r\n]*{_BREAK}?")
+_LINE = regex(rf"([^\r\n]*)({_BREAK}|$)")
 
 _ESCAPES = {
     "json": {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"},

@@ -7,7 +7,6 @@ Units: offsets count characters of the decoded text from 0; lines and columns co
 from __future__ import annotations
 
 import codecs
-import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -16,9 +15,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
+from scenlint.source.regex import regex
+
 T = TypeVar("T")
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
+_LINE_END = regex(r"\r\n|\n|\r")
 # Longest first: the UTF-32 mark begins with the UTF-16 one.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -201,6 +202,7 @@ class Fragment:
         self.language = language
         self.pieces = list(pieces) or [(0, 0)]
         self._from = [a for a, _ in self.pieces]
+        self._shift = self.pieces[0][1] - self.pieces[0][0] if len(self.pieces) == 1 else None
         self._memo: dict[object, object] = {}
 
     @classmethod
@@ -219,6 +221,8 @@ class Fragment:
 
     def host(self, offset: int) -> int:
         """Offset in the file of an offset in `text`."""
+        if self._shift is not None:
+            return min(offset + self._shift, len(self.source.text))
         at = max(bisect_right(self._from, offset) - 1, 0)
         begin, host = self.pieces[at]
         return min(host + offset - begin, len(self.source.text))

@@ -6,13 +6,14 @@ import re
 import tomllib
 from typing import TYPE_CHECKING
 
+from scenlint.source.regex import regex
 from scenlint.source.text import TextIndex
 from scenlint.source.tree import TOO_DEEP, Node, Parsed, Problem, at, too_deep
 
 if TYPE_CHECKING:
     from tree_sitter import Node as Syntax
 
-_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_PLACE = regex(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _SAID = {
     "Invalid value": "expected a value (strings need quotes in TOML)",
     "Invalid statement": "expected `key = value` or a `[table]`",

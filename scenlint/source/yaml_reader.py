@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
 
+from scenlint.source.regex import regex
 from scenlint.source.tree import MAX_DEPTH, MAX_NODES, TOO_DEEP, Node, Parsed, Problem, at
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # both count marks in characters
@@ -15,8 +15,8 @@ _RESOLVER: Any = yaml.resolver.Resolver()
 _MAKE = yaml.constructor.SafeConstructor()
 _PREFIX = "tag:yaml.org,2002:"
 # An anchor or tag in front of a value, with the space and comments behind it.
-_PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*(?:\s+|#[^\r\n]*)*)+")
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_PROPERTIES = regex(r"(?:[&!][^\s,\[\]{}]*(?:\s+|#[^\r\n]*)*)+")
+_FORBIDDEN = regex("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MERGE = object()
 
 _SAID = (

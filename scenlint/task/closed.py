@@ -7,20 +7,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from scenlint.source.regex import regex
 from scenlint.source.text import Span
 from scenlint.task.checks.model import How
+from scenlint.task.judgements import is_made
 from scenlint.task.model import Task
 from scenlint.task.statements import Sentence, sentences
 
 _THINGS = r"keys?|fields?|columns?|lines?|rows?|entr(?:y|ies)|attributes?|properties|property|records?|items?|rules?"
 _COUNT = r"(?:(?:the|these|those|following|two|three|four|five|six|seven|eight|nine|ten|\d+)\s+){1,3}"
-_CLOSED = re.compile(
+_CLOSED = regex(
     rf"\bexactly\s+{_COUNT}(?:[\w-]+\s+)?(?P<a>{_THINGS})\b|"
     rf"\b(?:no|without|not any)\s+(?:other|additional|extra|further)\s+(?:[\w-]+\s+)?(?P<b>{_THINGS})\b|"
     rf"\bonly\s+(?:the|these|those)\s+(?:following\s+)?(?P<c>{_THINGS})\b",
     re.IGNORECASE,
 )
-_DATA = re.compile(r".*\.(?:json|jsonl|ya?ml|toml|csv|tsv|txt|ini|cfg|conf|xml|md|out|list|rules|new|env|properties)|[^.]+", re.IGNORECASE)
+_DATA = regex(
+    r".*\.(?:json|jsonl|ya?ml|toml|csv|tsv|txt|ini|cfg|conf|xml|md|out|list|rules|new|env|properties)|[^.]+",
+    re.IGNORECASE,
+)
 _SINGULAR = {"entries": "entry", "properties": "property"}
 
 
@@ -40,7 +45,7 @@ def closed_sets(task: Task) -> Iterator[Closed]:
             a.path
             for c in task.checks
             for a in c.accesses
-            if a.how is How.READ and "*" not in a.path and _DATA.fullmatch(PurePosixPath(a.path).name) and task.visible.exists(a.path) is None
+            if a.how is How.READ and _DATA.fullmatch(PurePosixPath(a.path).name) and is_made(task.visible, a.path)
         }
     )
     seen = set()

@@ -9,14 +9,16 @@ from pathlib import PurePosixPath
 
 from scenlint.source import markdown
 from scenlint.source.data import Data, parse
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment, Span
 from scenlint.task import demands
 from scenlint.task.demands import Demand
+from scenlint.task.demands.base import Ground
 from scenlint.task.model import Task
 from scenlint.task.suggest import closest
 
-_HOLE = re.compile(r"[*<>{}$=]")
-_CALLED = re.compile(r"\b(?:keys?|columns?|fields?|headers?|propert\w+|attributes?)\b|键|字段|列", re.IGNORECASE)
+_HOLE = regex(r"[*<>{}$=]")
+_CALLED = regex(r"\b(?:keys?|columns?|fields?|headers?|propert\w+|attributes?)\b|键|字段|列", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def paths(task: Task) -> list[Contradiction]:
 
 
 def _paths(task: Task) -> Iterator[Contradiction]:
-    opened = {a.path for check in task.checks for a in check.accesses}
+    opened, ground = {a.path for check in task.checks for a in check.accesses}, Ground.of(task)
     for demand in demands.paths(task, elsewhere=True):
         want = PurePosixPath(demand.what)
         for stated in demand.visible.paths():
@@ -90,14 +92,20 @@ def _paths(task: Task) -> Iterator[Contradiction]:
             if _HOLE.search(text) or "." not in have.name or demand.visible.exists(text):
                 continue
             alike = have.name == want.name or (have.stem == want.stem and len(have.stem) > 2)
+            if ground.solution is not None and not ground.solved(want.name):
+                # The solution does not make what the verifier opens: then it must make what the brief names.
+                misspelt = have.parent == want.parent and bool(closest(want.name, [have.name]))
+                alike = (alike or misspelt) and ground.creates(have.name)
             if alike and not any(_same(text, o) for o in opened):
                 yield Contradiction(demand, text, stated.span)
                 break
 
 
 def _same(stated: str, opened: str) -> bool:
-    """Whether two paths may be one; a relative one may count from any folder."""
+    """Whether two paths may be one: a relative one may count from any folder if the other is absolute."""
     a, b = stated.removeprefix("./"), opened.rpartition("*")[2].removeprefix("./")
-    if a.startswith("/") and b.startswith("/") and "*" not in opened:
+    if "/" not in a:
+        return b.rpartition("/")[2] == a  # a bare name lies wherever the brief has spoken of
+    if a.startswith("/") is b.startswith("/") and "*" not in opened:
         return a == b
     return a == b or b.endswith("/" + a.lstrip("/")) or a.endswith("/" + b.lstrip("/"))

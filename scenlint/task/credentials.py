@@ -9,25 +9,26 @@ from dataclasses import dataclass
 
 from scenlint.source.literals import Literals, literals
 from scenlint.source.python import PyModule, walk
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment, Span
 from scenlint.task.model import HarnessVariables
 
-_SECTION = re.compile(
+_SECTION = regex(
     r"^[ \t]*(?:#+|\*\*|__)?[ \t]*[^\n]*(?:credential|log-?in|account|password)s?[^\n]*(?:\*\*|__|:|#)?[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-_HEADING = re.compile(r"^[ \t]*(?:#+[ \t]|\*\*[^*\n]+\*\*[ \t]*:?[ \t]*$|__[^_\n]+__)", re.MULTILINE)
-_LINE = re.compile(
+_HEADING = regex(r"^[ \t]*(?:#+[ \t]|\*\*[^*\n]+\*\*[ \t]*:?[ \t]*$|__[^_\n]+__)", re.MULTILINE)
+_LINE = regex(
     r"^[ \t]*(?:[-*+•]|\d+\.)?[ \t]*(?P<app>[^\n:→|=]+?)[ \t]*(?::|→|->|=>|–|—)[ \t]*(?P<rest>\S[^\n]*)$", re.MULTILINE
 )
-_ROW = re.compile(r"^[ \t]*\|[ \t]*(?P<app>[^|\n]+?)[ \t]*\|(?P<rest>[^\n]+)\|[ \t]*$", re.MULTILINE)
-_PAIR = re.compile(r"(?P<user>\S+|\([^)]*\))\s+(?:/|\|)\s+(?P<password>\S+)")
-_NAMED = re.compile(
+_ROW = regex(r"^[ \t]*\|[ \t]*(?P<app>[^|\n]+?)[ \t]*\|(?P<rest>[^\n]+)\|[ \t]*$", re.MULTILINE)
+_PAIR = regex(r"(?P<user>\S+|\([^)]*\))\s+(?:/|\|)\s+(?P<password>\S+)")
+_NAMED = regex(
     r"(?:user(?:name)?|login|e-?mail)[ \t]*[:=]?[ \t]*(?P<user>\S+?)[,;]?[ \t]+(?:and[ \t]+)?"
     r"(?:password|pass|pw)[ \t]*[:=]?[ \t]*(?P<password>\S+)",
     re.IGNORECASE,
 )
-_CODE = re.compile(r"(?P<user>\w*(?:code|pass\w*|pin))[ \t]*[=:][ \t]*(?P<password>\S+)", re.IGNORECASE)  # no user
+_CODE = regex(r"(?P<user>\w*(?:code|pass\w*|pin))[ \t]*[=:][ \t]*(?P<password>\S+)", re.IGNORECASE)  # no user
 _USER_KEYS = {"username", "user", "login", "login_id", "loginid", "email", "usr", "user_name", "identity", "account"}
 _PASSWORD_KEYS = {"password", "passwd", "pass", "pwd", "user_password", "authcode", "access_code"}
 _DATABASE = {"host", "database", "db", "dbname", "port", "dsn", "sslmode", "charset"}
@@ -55,7 +56,7 @@ def told_logins(prose: Fragment, sites: Iterable[str]) -> list[Login]:
             pair = next((m for p in (_PAIR, _NAMED, _CODE) if (m := p.search(line["rest"]))), None)
             if site is not None and pair is not None:
                 start = section.end() + line.start("rest") + pair.start()
-                user = None if pair["user"].startswith("(") or pair.re is _CODE else _bare(pair["user"])
+                user = None if pair["user"].startswith("(") or pair.re.pattern == _CODE.pattern else _bare(pair["user"])
                 span = prose.span(start, start + len(pair[0]))
                 out.append(Login(site, user, _bare(pair["password"]), span))
     return out

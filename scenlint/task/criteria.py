@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from scenlint.source.markdown import Block, Markdown, Part, parse
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment, Span
 
 
@@ -42,7 +43,7 @@ class _Item:
 
 
 # Words of the heading or sentence above a list. What stands nearest decides.
-_WANTED = re.compile(
+_WANTED = regex(
     r"requirement|criteri|\bmust\b|\bshould\b|\bshall\b|\bneeds?\b|\btasks?\b|deliverable|\bgoals?\b|objective|"
     r"\brules?\b|constraint|ensure|acceptance|\bsteps?\b|to[- ]?do\b|specification|what (?:you (?:need|have) )?to|"
     r"\bimplement|success|complete when|considered|correct when|follow(?:ing)? (?:steps|rules|properties|structure)|"
@@ -50,7 +51,7 @@ _WANTED = re.compile(
     r"要求|标准|步骤|任务|准则|目标|验收|输出|规则|需要|必须|完成",
     re.I,
 )
-_UNWANTED = re.compile(
+_UNWANTED = regex(
     r"credential|\blog ?in\b|account|password|\bhints?\b|\btips?\b|\bnotes?\b|background|context|situation|available|"
     r"provided|\bprovide\b|\bgiven\b|\bexamples?\b|resources?|references?|\bfiles? (?:to|you) (?:read|have)|input|"
     r"\bcontains?\b|existing|current(?:ly)?|environment|workspace|overview|useful|assum|definition|where\b|legend|"
@@ -59,24 +60,24 @@ _UNWANTED = re.compile(
     r"凭证|账号|登录|密码|提示|背景|示例|输入|环境|注意|说明",
     re.I,
 )
-_STRONG = re.compile(
+_STRONG = regex(
     r"requirement|criteri|\bmust\b|\bshall\b|acceptance|deliverable|\bsteps\b|要求|标准|验收|步骤|准则", re.I
 )
-_CLOSED = re.compile(r"credential|\blog ?in\b|account|password|\bhints?\b|input files?|凭证|账号|登录", re.I)
-_DEMAND = re.compile(
+_CLOSED = regex(r"credential|\blog ?in\b|account|password|\bhints?\b|input files?|凭证|账号|登录", re.I)
+_DEMAND = regex(
     r"\b(?:must|should|shall|needs? to|ensure|exactly|at least|at most|no more than|do not|don't|never|only)\b|"
     r"必须|应|不得",
     re.I,
 )
 # An item that only asks to look at something, lets the agent choose, advises, or lists a file.
-_READ_ONLY = re.compile(
+_READ_ONLY = regex(
     r"(?:please |then |first,? |next,? |carefully )*(?:read|open|view|look|inspect|review|examine|understand|study|"
     r"analy[sz]e|explore|navigate|familiari[sz]e|learn|investigate|observe|visit|note|check|go to|log ?in|sign in|see|"
     r"locate|find|identify|determine|verify|confirm|compare|search|think|consider|visually|"
     r"查看|打开|阅读|浏览|登录|分析|查找|确认)\b",
     re.I,
 )
-_PRODUCE = re.compile(
+_PRODUCE = regex(
     r"\b(?:write|create|save|add|set|update|make|produce|generate|output|record|fix|implement|build|delete|remove|move|"
     r"copy|rename|send|post|insert|submit|approve|mark|assign|upload|install|configure|modify|change|edit|replace|return|"
     r"print|report|store|extract|export|schedule|share|reply|enter|fill|attach|link|rate|tag|convert|compute|calculate|"
@@ -84,24 +85,24 @@ _PRODUCE = re.compile(
     r"创建|写入|保存|添加|设置|更新|生成|输出|删除|修改|填写|发送|上传",
     re.I,
 )
-_OPTIONAL = re.compile(
+_OPTIONAL = regex(
     r"\W*(?:hints?|notes?|examples?|e\.g\.|tips?|optional(?:ly)?|you (?:can|may|might)|feel free|for example|"
     r"提示|注意|例如)\b",
     re.I,
 )
-_LISTING = re.compile(r"[`*\"']*(?:(?:[\w.\-]*/)*[\w\-*]+\.\w{1,8}|(?:~|/)[\w./\-]+)[`*\"']*\s*(?:[-–—:(（：]|$)")
-_FIELD = re.compile(r"[`*]{1,3}[\w.\[\]]+[`*]{1,3} (?:is|are|holds|contains|has|must)\b", re.I)
-_PRODUCT = re.compile(r"deliver|output|save|creat|produc|generat|writ|submi|result|输出|生成|保存|创建", re.I)
+_LISTING = regex(r"[`*\"']*(?:(?:[\w.\-]*/)*[\w\-*]+\.\w{1,8}|(?:~|/)[\w./\-]+)[`*\"']*\s*(?:[-–—:(（：]|$)")
+_FIELD = regex(r"[`*]{1,3}[\w.\[\]]+[`*]{1,3} (?:is|are|holds|contains|has|must)\b", re.I)
+_PRODUCT = regex(r"deliver|output|save|creat|produc|generat|writ|submi|result|输出|生成|保存|创建", re.I)
 
 # Lists that Markdown does not know: one marker at the start of each line.
-_LINE = re.compile(
+_LINE = regex(
     r"^[ \t]*(?:[(（]\s*(\d{1,2})\s*[)）]|(\d{1,2})\s*[、．)]|([一二三四五六七八九十]{1,3})、|"
     r"(?:\*\*)?(?:Step|Criterion|Requirement|步骤)\s*(\d{1,2})\s*[:：.—–-]+|"
     r"第\s*([一二三四五六七八九十\d]{1,3})\s*[步条][:：、]?)[ \t]*",
     re.I | re.M,
 )
 _HANZI = {c: n for n, c in enumerate("一二三四五六七八九十", 1)}
-_BULLETS = re.compile(r"^[ \t]*[•·●◦▪–][ \t]+", re.M)
+_BULLETS = regex(r"^[ \t]*[•·●◦▪–][ \t]+", re.M)
 
 
 def find_criteria(prose: Fragment) -> list[Criterion]:

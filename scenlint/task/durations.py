@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scenlint.source.python import Function, PyModule, parse
+from scenlint.source.python import Function, PyModule, parse, walk
 from scenlint.source.text import Span
 from scenlint.task.model import Task
 from scenlint.task.precision import number
@@ -46,7 +46,11 @@ def short_limits(task: Task) -> Iterator[TimeLimit]:
 
 def _asked_for(task: Task, seconds: float) -> bool:
     """Whether a brief names the time: then work is expected to come near it."""
-    written = rf"(?<![\w.]){seconds:g}(?:\.0)?[- ]?(?:s|secs?|seconds?)\b|(?<![\w.]){seconds * 1000:g}[- ]?(?:ms|milliseconds?)\b"
+    units = (
+        (f"{seconds:g}", r"(?:\.0)?[- ]?(?:s|secs?|seconds?)"),
+        (f"{seconds * 1000:g}", r"[- ]?(?:ms|milliseconds?)"),
+    )
+    written = "|".join(rf"(?<![\w.]){re.escape(number)}{unit}\b" for number, unit in units)
     return any(re.search(written, brief.prose.text, re.IGNORECASE) for brief in task.briefs)
 
 
@@ -69,7 +73,7 @@ class _Clocks:
         scope = self.module.function_of(node)
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for name in (n for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)):
+            for name in (n for t in targets for n in walk(t) if isinstance(n, ast.Name)):
                 if taken := self.duration(node.value):
                     self.durations.setdefault((scope, name.id), taken)
                 elif self._is_time(node.value):
@@ -104,7 +108,18 @@ class _Clocks:
                 return node
             if isinstance(node.func, ast.Attribute) and node.func.attr == "total_seconds":
                 return self.duration(node.func.value)
-            if name.rpartition(".")[2] in ("max", "mean", "sum", "median", "float", "round", "abs", "sorted", "percentile", "min"):
+            if name.rpartition(".")[2] in (
+                "max",
+                "mean",
+                "sum",
+                "median",
+                "float",
+                "round",
+                "abs",
+                "sorted",
+                "percentile",
+                "min",
+            ):
                 return next((d for a in node.args if (d := self.duration(a))), None)
         if isinstance(node, ast.Subscript):
             return self.duration(node.value)
@@ -129,11 +144,11 @@ class _Clocks:
         """What one second is in the unit that is compared: 1000 for milliseconds."""
         scale = 1.0
         around = [p for p in (taken, *self.module.parents(taken)) if isinstance(p, ast.BinOp)]
-        for part in [*around, *(n for n in ast.walk(node) if isinstance(n, ast.BinOp))]:
+        for part in [*around, *(n for n in walk(node) if isinstance(n, ast.BinOp))]:
             factor = number(self.module, part.right)
             if factor is not None and factor >= 1000:
                 scale *= factor if isinstance(part.op, ast.Mult) else 1 / factor if isinstance(part.op, ast.Div) else 1
-        clock = next((self.module.dotted(n.func) for n in ast.walk(taken) if isinstance(n, ast.Call)), "")
+        clock = next((self.module.dotted(n.func) for n in walk(taken) if isinstance(n, ast.Call)), "")
         return scale * (1e9 if clock.endswith("_ns") else 1)
 
     def _waits(self, node: ast.AST) -> bool:
@@ -142,7 +157,7 @@ class _Clocks:
             if isinstance(up, ast.While):
                 return True
             if isinstance(up, ast.For) and any(
-                isinstance(n, ast.Call) and self.module.dotted(n.func).endswith("sleep") for n in ast.walk(up)
+                isinstance(n, ast.Call) and self.module.dotted(n.func).endswith("sleep") for n in walk(up)
             ):
                 return True
             if isinstance(up, ast.FunctionDef | ast.AsyncFunctionDef):

@@ -6,10 +6,12 @@ import ast
 import re
 from collections.abc import Sequence
 
-FAILURES = re.compile(
+from scenlint.source.regex import regex
+
+FAILURES = regex(
     r"(?:\w*_)?(?:errors?|problems?|failures?|failed|issues?|violations?|missing|bad|wrong|mismatch\w*|reasons?)"
 )
-PASSES = re.compile(
+PASSES = regex(
     r"(?:\w*_)?(?:ok|okay|pass|passed|success|successes|succeeded|valid|found|correct|score|points?|earned|reward|hits?)"
 )
 

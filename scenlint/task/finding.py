@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
+from scenlint.source.regex import regex
 from scenlint.source.secrets import redact
 from scenlint.source.text import Fragment, Source, Span
 
@@ -98,7 +99,7 @@ class Location:
 At = Location | Span | Fragment | Source | Path
 
 
-_UNREADABLE = re.compile("[\udc80-\udcff\x00-\x08\x0b\x0c\x0e-\x1f]")
+_UNREADABLE = regex("[\udc80-\udcff\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def _readable(text: str) -> str:

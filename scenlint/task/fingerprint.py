@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
+from scenlint.source.regex import regex
 from scenlint.task.finding import Finding
 
-_LINE_NUMBERS = re.compile(r"\blines? \d+(?:\s?(?:[-–,]|to|and)\s?\d+)*")
+_LINE_NUMBERS = regex(r"\blines? \d+(?:\s?(?:[-–,]|to|and)\s?\d+)*")
 
 
 def fingerprints(findings: Sequence[Finding], root: Path) -> list[str]:

@@ -8,7 +8,8 @@ from enum import StrEnum
 from pathlib import PurePosixPath
 
 from scenlint.source.literals import literals
-from scenlint.source.python import PyModule
+from scenlint.source.python import PyModule, walk
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment, Span
 from scenlint.task.judgements import Judgement
 from scenlint.task.statements import Sentence, sentences
@@ -23,36 +24,46 @@ class Freedom(StrEnum):
     SPACE = "white space"
 
 
-_NO_MATTER = r"(?:does not|doesn't|do not|don't|need not) matter|is (?:not important|irrelevant|free|up to you|arbitrary)|不限|无关"
+_NO_MATTER = (
+    r"(?:does not|doesn't|do not|don't|need not) matter|"
+    r"is (?:not important|irrelevant|free|up to you|arbitrary)|不限|无关"
+)
+_MORE = r"(?:extra|additional|other|further|unknown)"
+_FIELDS = r"(?:keys|fields|columns|attributes|properties|entries)"
 _SAID = {
-    Freedom.ORDER: re.compile(
+    Freedom.ORDER: regex(
         rf"\bany order\b|\border[^.]{{0,40}}(?:{_NO_MATTER})|regardless of (?:the |their )?order|no particular order|"
         r"\bunordered\b|whatever order|任意顺序|顺序(?:不限|无关)",
         re.IGNORECASE,
     ),
-    Freedom.KEYS: re.compile(
-        r"\b(?:extra|additional|other|further|unknown) (?:keys|fields|columns|attributes|properties|entries)\b[^.]{0,30}"
+    Freedom.KEYS: regex(
+        rf"\b{_MORE} {_FIELDS}\b[^.]{{0,30}}"
         r"\b(?:allowed|fine|ok|permitted|optional|welcome|acceptable|be added|be there|do no harm)\b|"
-        r"\byou (?:may|can) (?:also )?add (?:extra|additional|other|further|more)|\bat least (?:the|these) (?:keys|fields|columns)",
+        rf"\byou (?:may|can) (?:also )?add (?:more|{_MORE})|\bat least (?:the|these) {_FIELDS}",
         re.IGNORECASE,
     ),
-    Freedom.CASE: re.compile(
-        rf"\bcase[^.]{{0,20}}(?:{_NO_MATTER})|regardless of (?:letter )?case|ignoring case|\bupper[- ]?(?:case)? or lower[- ]?case|"
-        r"not case[- ]sensitive|\bin (?:upper|lower|any)[- ]?case (?:or|letters)",
+    Freedom.CASE: regex(
+        rf"\bcase[^.]{{0,20}}(?:{_NO_MATTER})|regardless of (?:letter )?case|ignoring case|not case[- ]sensitive|"
+        r"\bupper[- ]?(?:case)? or lower[- ]?case|\bin (?:upper|lower|any)[- ]?case (?:or|letters)",
         re.IGNORECASE,
     ),
-    Freedom.SPACE: re.compile(
-        rf"(?:white[- ]?space|\bspacing|\bblanks?|indentation|trailing newlines?|final newline|line breaks?)[^.]{{0,30}}"
+    Freedom.SPACE: regex(
+        r"(?:white[- ]?space|\bspacing|\bblanks?|indentation|trailing newlines?|final newline|line breaks?)[^.]{0,30}"
         rf"(?:{_NO_MATTER}|\b(?:ignored|optional|allowed|fine|ok|acceptable|permitted)\b)",
         re.IGNORECASE,
     ),
-}  # fmt: skip
-_OUTPUT = re.compile(
-    r"\b(?:output|files?|lines?|entr(?:y|ies)|lists?|listed|results?|rows?|items?|arrays?|elements?|records?|report|json|answers?|keys?)\b|输出|结果",
+}
+_OUTPUT = regex(
+    r"\b(?:output|files?|lines?|entr(?:y|ies)|lists?|listed|results?|rows?|items?|arrays?|elements?|records?|report|json|"
+    r"answers?|keys?)\b|输出|结果",
     re.IGNORECASE,
 )
-_INPUT = re.compile(r"\b(?:process|quer(?:y|ies)|inputs?|arriv|receiv|updates|events|match(?:es|ing)|messages|search)", re.IGNORECASE)
-_ORDERLESS = frozenset(["sorted", "set", "frozenset", "Counter", "sort", "assertCountEqual", "assertSetEqual", "assertItemsEqual"])
+_INPUT = regex(
+    r"\b(?:process|quer(?:y|ies)|inputs?|arriv|receiv|updates|events|match(?:es|ing)|messages|search)", re.IGNORECASE
+)
+_ORDERLESS = frozenset(
+    ["sorted", "set", "frozenset", "Counter", "sort", "assertCountEqual", "assertSetEqual", "assertItemsEqual"]
+)
 _CASELESS = frozenset(["lower", "upper", "casefold", "title", "capitalize"])
 _SPACELESS = frozenset(["strip", "split", "splitlines", "rstrip", "lstrip", "replace", "sub", "join"])
 
@@ -104,18 +115,16 @@ def evens_out(judgement: Judgement, kind: Freedom) -> bool:
 
 def behind(module: PyModule, node: ast.AST, depth: int = 4) -> list[ast.AST]:
     """The parts of an expression, of what its names were set to, and of the methods called on these."""
-    parts = list(ast.walk(node))
-    out, seen = list(parts), set()
+    parts = list(walk(node))
+    out, seen = list(parts), set[str]()
     for _ in range(depth):
         names = {p.id for p in parts if isinstance(p, ast.Name)} - seen
         called = {_last(p.func) for p in parts if isinstance(p, ast.Call)} - seen
         seen |= names | called
         values: list[ast.AST] = [v for name in names for v in literals(module).assigned.get(name, [])]
         values += [f for name in called if (f := module.functions.get(name)) is not None]
-        values += [
-            c for c in module.calls() if isinstance(c.func, ast.Attribute) and isinstance(c.func.value, ast.Name) and c.func.value.id in names
-        ]  # fmt: skip
-        parts = [p for v in values for p in ast.walk(v)]
+        values += [c for c in module.of(ast.Call) if isinstance(c.func, ast.Attribute) and _last(c.func.value) in names]
+        parts = [p for v in values for p in walk(v)]
         out += parts
         if not parts:
             break

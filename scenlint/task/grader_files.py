@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from scenlint.source.regex import regex
 from scenlint.source.shell import Command, Script, Word, parse
 from scenlint.source.shell.words import Expansion
 from scenlint.source.text import Fragment, Span
@@ -19,8 +20,8 @@ _MAKES = {"mkdir", "touch", "tee", "rm", "rmdir", "truncate", "mkfifo", "echo", 
 _COPIES = {"cp", "mv", "ln", "install", "rsync", "scp"}  # the last word
 _FETCHES = {"git", "tar", "unzip", "curl", "wget", "dvc", "gsutil", "aws", "make", "gcc", "g++", "cc"}
 _RUNNERS = {"pytest", "py.test", "unittest", "bats", "jest", "vitest", "mocha", "prove", "shellcheck", "node", "deno"}
-_HERE = re.compile(r"dirname.*(?:\$0|\$\{0|BASH_SOURCE)|BASH_SOURCE.*%/\*")
-_WRITES = re.compile(r"\b(?:open|write\w*|copy\w*|save\w*|dump|move|rename|replace|touch)\s*\(")
+_HERE = regex(r"dirname.*(?:\$0|\$\{0|BASH_SOURCE)|BASH_SOURCE.*%/\*")
+_WRITES = regex(r"\b(?:open|write\w*|copy\w*|save\w*|dump|move|rename|replace|touch)\s*\(")
 
 
 @dataclass(frozen=True)

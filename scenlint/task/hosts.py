@@ -6,7 +6,9 @@ import ipaddress
 import re
 from collections.abc import Collection
 
-_ADDRESS = re.compile(
+from scenlint.source.regex import regex
+
+_ADDRESS = regex(
     r"(?:[a-z][a-z0-9+.-]*://)(?:[^@/\s]*@)?(?P<host>\[[^\]]*\]|[^/:?#\s]*)|(?:[\w.-]+@)(?P<ssh>[\w.-]+):", re.I
 )
 # Names that no public resolver answers.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from scenlint.source import dockerfile, shell
 from scenlint.source.dockerfile import Instruction, Stage
+from scenlint.source.regex import regex
 from scenlint.task.context import Context
 from scenlint.task.image import ARCHIVES, Given, Image, copied, put
 from scenlint.task.paths import normal, pattern
@@ -26,7 +27,7 @@ _SILENT = """
     rmdir cd mkdir touch ln tee sed env rustup corepack getent stat file umask visudo debconf-set-selections
     npm yarn pnpm gem cargo go Rscript R cpan cpanm luarocks composer opam stack cabal playwright install cp mv
 """
-_PLAIN = re.compile(r"(?:ubuntu|debian|python|node|alpine)[-_]?[\d.-]*(?:slim)?$")
+_PLAIN = regex(r"(?:ubuntu|debian|python|node|alpine)[-_]?[\d.-]*(?:slim)?$")
 _QUIET = frozenset(_SILENT.split())
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from scenlint.source import dockerfile
 from scenlint.source.dockerfile.words import expand
+from scenlint.source.regex import regex
 from scenlint.source.text import Span
 from scenlint.task.model import BuildFile, Document, Place, Task
 
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
-_OPEN_END = re.compile(r"\$(?:\w+|\{[^}]*\})$")  # ends in a variable: tag and digest may stand in it
+_DIGEST = regex(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
+_OPEN_END = regex(r"\$(?:\w+|\{[^}]*\})$")  # ends in a variable: tag and digest may stand in it
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,11 @@ class Image:
     base: bool  # the image that a container or a build starts from, not one that files are copied out of
 
 
+@lru_cache(maxsize=1024)
 def split(text: str) -> Reference | None:
     """The parts of a reference; None for what is none, or hides its tag or digest in an unset variable."""
     text = text.strip()
-    if not text or text == "scratch" or re.search(r"\s", text) or _OPEN_END.search(text):
+    if not text or text == "scratch" or len(text.split()) > 1 or _OPEN_END.search(text):
         return None
     name, _, digest = text.partition("@")
     first, slash, rest = name.partition("/")

@@ -1,10 +1,11 @@
-"""The comparisons by which a verifier judges the agent's work, each once: where it stands, what it wants, of which check."""
+"""The comparisons by which a verifier judges the agent's work, each once: where it stands and what it wants."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any
 
 from scenlint.source.python import PyModule
@@ -12,6 +13,7 @@ from scenlint.source.text import Span
 from scenlint.task.checks.model import Check, Comparison, Dialect
 from scenlint.task.demands.base import Ground
 from scenlint.task.model import Task
+from scenlint.task.shell_stance import shell_stance
 from scenlint.task.stance import Stance, locate, stance
 from scenlint.task.visible import Visible
 
@@ -76,9 +78,17 @@ def judgements(task: Task) -> Iterator[Judgement]:
     yield from found.values()
 
 
+def is_made(visible: Visible, path: str) -> bool:
+    """Whether a path is the agent's to make: it is not there before, not even in another folder."""
+    if "*" in path or visible.exists(path) is not None:
+        return False
+    name = PurePosixPath(path).name
+    return not any(PurePosixPath(given).name == name for given in visible.inputs())
+
+
 def _judgement(task: Task, check: Check, comparison: Comparison, visible: Visible) -> Judgement | None:
     if check.dialect in (Dialect.COMMAND, Dialect.GRADER) and check.node is None:
-        inverse = comparison.operator in ("!=", "not in", "not matches")
-        return Judgement(check, comparison, visible, Stance.UNWANTED if inverse else Stance.WANTED)
+        asked = shell_stance(check) if check.dialect is Dialect.COMMAND else Stance.WANTED
+        return Judgement(check, comparison, visible, asked)
     place = locate(task, check, comparison.span)
     return None if place is None else Judgement(check, comparison, visible, stance(*place), *place)

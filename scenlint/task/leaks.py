@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scenlint.source import dockerfile
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment, Span
 from scenlint.task.context import Context
 from scenlint.task.image import Given, Image, read_image
@@ -20,7 +21,7 @@ from scenlint.task.model import Place, Task
 SMALLEST = 60  # bytes; shorter files are equal by chance
 LARGEST = 4 * 1024 * 1024  # bytes of a file that is compared
 # Names that say what a file is for.
-ANSWERLIKE = re.compile(
+ANSWERLIKE = regex(
     r"(?:^|[^a-z])(?:answers?(?:[_-]?keys?)?|expected|solutions?|solve|golden|ground[_-]?truth|truth|oracle"
     r"|(?:reference|correct)[_-]?(?:answers?|outputs?|results?|solutions?|values?))(?:[^a-z]|$)",
     re.I,
@@ -113,9 +114,11 @@ def fingerprint(task: Task, path: str) -> str:
 
 def in_briefs(task: Task, path: str) -> bool:
     """Whether a brief names the file at this path of the image, so that the agent is meant to have it."""
-    name = re.compile(rf"[\w./~-]*(?<![\w-]){re.escape(posixpath.basename(path))}(?![\w-])")
+    base = posixpath.basename(path)
     for brief in task.briefs:
-        for found in name.finditer(brief.prose.text):
+        if base not in brief.prose.text:
+            continue
+        for found in re.finditer(rf"[\w./~-]*(?<![\w-]){re.escape(base)}(?![\w-])", brief.prose.text):
             said = found[0]
             # Another file of the same name, if it is named in full and lies in another folder.
             other = said.startswith("/") and path.startswith("/") and said.split("/")[-2:] != path.split("/")[-2:]

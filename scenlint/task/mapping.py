@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from scenlint.source import markdown
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment
 from scenlint.task.numbers import find_numbers
 from scenlint.task.paths import find_paths
@@ -30,8 +31,8 @@ def _mark_pattern(words: str, short: str) -> re.Pattern[str]:
 
 
 _STRICT_MARK, _LOOSE_MARK = _mark_pattern(_STRICT, "AC|REQ"), _mark_pattern(_LOOSE, "AC|REQ|SC")
-_MARKED = re.compile(r"`+([^`\n]+)`+|\*\*([^*\n]+)\*\*|\"([^\"\n]+)\"|'([^'\n]{2,})'|“([^”\n]+)”|「([^」\n]+)」")
-_RANGE = re.compile(r"(\d+)\s*(?:to|through|-|–|—|\.\.|至|到)\s*(\d+)$")
+_MARKED = regex(r"`+([^`\n]+)`+|\*\*([^*\n]+)\*\*|\"([^\"\n]+)\"|'([^'\n]{2,})'|“([^”\n]+)”|「([^」\n]+)」")
+_RANGE = regex(r"(\d+)\s*(?:to|through|-|–|—|\.\.|至|到)\s*(\d+)$")
 _STOP_WORDS = """
     the and for with that this from are was were has have had not but its into out all any each every one two may can
     will should must shall need needs been being than then them they their there where when which while who whom what
@@ -41,7 +42,7 @@ _STOP_WORDS = """
     false none self def return import json open read write get set list dict str int len
 """
 _STOP = frozenset(_STOP_WORDS.split())
-_WORD = re.compile(r"[A-Z]++[a-z]*+|[a-z]++")  # `totalRows` is two words, and so is `total_rows`
+_WORD = regex(r"[A-Z]++[a-z]*+|[a-z]++")  # `totalRows` is two words, and so is `total_rows`
 
 
 @dataclass(frozen=True)

@@ -322,17 +322,7 @@ class Task:
 
     def lacks(self, role: Role) -> str | None:
         """Why this task has no such role, or None if it has."""
-        present = {
-            Role.BRIEF: self.briefs,
-            Role.STEPS: [b for b in self.briefs if b.work_list is not None],
-            Role.METADATA: self.documents,
-            Role.SITES: self.sites,
-            Role.ENVIRONMENT: self.environment,
-            Role.VERIFIER: self.verifier,
-            Role.ORACLE: self.oracle,
-            Role.BUDGET: self.budget,
-        }[role]
-        return None if present else self.absent.get(role, f"the task has no {role}")
+        return None if _PRESENT[role](self) else self.absent.get(role, f"the task has no {role}")
 
     def memo(self, key: object, make: Callable[[], T]) -> T:
         """Whatever is computed from this task is computed once."""
@@ -370,6 +360,18 @@ class Task:
         from scenlint.task.visible import Visible
 
         return Visible(self)
+
+
+_PRESENT: dict[Role, Callable[[Task], object]] = {
+    Role.BRIEF: lambda task: task.briefs,
+    Role.STEPS: lambda task: any(b.work_list is not None for b in task.briefs),
+    Role.METADATA: lambda task: task.documents,
+    Role.SITES: lambda task: task.sites,
+    Role.ENVIRONMENT: lambda task: task.environment,
+    Role.VERIFIER: lambda task: task.verifier,
+    Role.ORACLE: lambda task: task.oracle,
+    Role.BUDGET: lambda task: task.budget,
+}
 
 
 def once_a_task(find: Callable[[Task], Iterable[T]]) -> Callable[[Task], list[T]]:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from scenlint.source.regex import regex
+
 
 @dataclass(frozen=True)
 class Number:
@@ -43,7 +45,7 @@ _SCALES: dict[str, float] = {
 }  # fmt: skip
 _ALSO = {"kb": 1024.0, "mb": 1024.0**2, "gb": 1024.0**3, "k": 1024.0, "tb": 1024.0**4}
 _UNIT = "|".join(sorted(map(re.escape, _SCALES), key=len, reverse=True))
-_DIGITS = re.compile(
+_DIGITS = regex(
     r"(?<![A-Za-z0-9_.])(?P<sign>[-−+]?)"
     r"(?P<body>\d{1,3}(?:[,_\u2009\u00a0' ]\d{3})+(?:\.\d+)?|\d+(?:_\d+)+|\d+(?:\.\d+)?|\.\d+)"
     r"(?P<power>[eE][-−+]?\d+|\s*[x×*·]\s*10\s*\^?\s*\{?[-−⁻]?[\d⁰¹²³⁴-⁹]+\}?|"
@@ -52,8 +54,8 @@ _DIGITS = re.compile(
     re.I,
 )
 _WORD_LIST = "|".join(sorted(_WORDS, key=len, reverse=True))
-_WORD = re.compile(rf"\b({_WORD_LIST})\b(?:[\s-](hundred|thousand|million|minute|hour|day|week)s?\b)?", re.I)
-_HANZI = re.compile(r"[零〇一二两三四五六七八九十百千万]+")
+_WORD = regex(rf"\b({_WORD_LIST})\b(?:[\s-](hundred|thousand|million|minute|hour|day|week)s?\b)?", re.I)
+_HANZI = regex(r"[零〇一二两三四五六七八九十百千万]+")
 _HANZI_DIGIT = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _HANZI_UNIT = {"十": 10, "百": 100, "千": 1000}
 _SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")

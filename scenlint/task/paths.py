@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from scenlint.source.regex import regex
+
 _EXTENSIONS = """
     txt md rst log csv tsv json jsonl ndjson geojson yaml yml toml ini cfg conf config env xml html htm css
     scss svg pdf doc docx xls xlsx ppt pptx odt ods tex bib py pyi ipynb js mjs cjs ts tsx jsx vue java kt
@@ -22,7 +24,7 @@ _EXTENSIONS = """
     vmdk vdi nix pot po mo srt vtt ass red comp
 """
 EXTENSIONS = frozenset(_EXTENSIONS.split())
-_NOT_FILES = re.compile(
+_NOT_FILES = regex(
     r"(?:node|vue|next|nuxt|react|express|three|d3|chart|socket|discord|angular|ember|backbone|alpine|p5|moment|plotly|leaflet|lodash|"
     r"jquery|underscore|handlebars|require|knockout|meteor|koa|fastify|nest|mocha|pixi|babylon|paper|ext|sails|day)\.js$|"
     r"(?:e\.g|i\.e|etc|vs|a\.m|p\.m|fig|no|al|u\.s)\.?$|"
@@ -32,7 +34,7 @@ _NOT_FILES = re.compile(
 _HOLE = r"<[\w \-]+>|\{[\w:, \-]*\}"
 _PART = rf"(?:[\w.\-+@*?%=~]++|{_HOLE}|\$\{{?\w+\}}?|\[[\w\-]+\])"
 # Possessive wherever what follows cannot stand in what was taken: most words are no path, and fail at once.
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"(?<![\w/.\-:@])(?:"
     rf"(?:~|\$\{{?\w+\}}?|\.{{1,2}})?(?:/{_PART}++)++/?"  # /app/x, ./x, ~/x, $HOME/x
     rf"|(?:{_PART}++/)++{_PART}*+"  # x/y
@@ -41,12 +43,12 @@ _TOKEN = re.compile(
     r"|(?:Dockerfile|Makefile|README|LICENSE|Gemfile)(?![\w/]))",
     re.A,
 )
-_PLACEHOLDER = re.compile(r"<[\w \-]+>|\{[\w:, \-]*\}|\$\{?\w+\}?|\*+|\?|\[[\w\-]+\]|X{3,}|N{2,}|Y{4}")
-_ELSEWHERE = re.compile(  # URLs and addresses
+_PLACEHOLDER = regex(r"<[\w \-]+>|\{[\w:, \-]*\}|\$\{?\w+\}?|\*+|\?|\[[\w\-]+\]|X{3,}|N{2,}|Y{4}")
+_ELSEWHERE = regex(  # URLs and addresses
     r"\b[a-z][a-z0-9+.\-]{1,15}://[^\s<>()`'\"]+|(?<![\w.+\-])[\w.+\-]++@[\w\-]+\.[\w.\-]+"
 )
-_LETTER = re.compile(r"[A-Za-z]")
-_MEDIA = re.compile(r"(?:application|image|text|audio|video|multipart|font|model)/[\w.+\-]+$", re.I)
+_LETTER = regex(r"[A-Za-z]")
+_MEDIA = regex(r"(?:application|image|text|audio|video|multipart|font|model)/[\w.+\-]+$", re.I)
 
 
 @dataclass(frozen=True)

@@ -8,25 +8,30 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scenlint.source.literals import literals
-from scenlint.source.python import PyModule
+from scenlint.source.python import PyModule, walk
+from scenlint.source.regex import regex
 from scenlint.source.text import Span
 from scenlint.task.judgements import Judgement
 from scenlint.task.numbers import find_numbers
 from scenlint.task.visible import Visible
 
-_TOLERANCE = re.compile(
+_TOLERANCE = regex(
     r"(?:toleran\w*|\bwithin\b|±|\+/-|\berrors?\b|\baccurate to\b|\bprecision\b|误差)[^.\n\d]{0,40}?"
     r"(\d[\d.]*(?:[eE]-?\d+)?|10\^-?\d+)(?!\d|\s*(?:%|percent|[x×]|s\b|sec|min|ms\b|hour|day|char|line|byte|step|attempt))",
     re.IGNORECASE,
 )
-_DIGITS = re.compile(r"\b(?:(\d)|(one|two|three|four|five|six))[- ](?:decimal|places|digits? after)|\.(\d)f\b", re.IGNORECASE)
+_DIGITS = regex(
+    r"\b(?:(\d)|(one|two|three|four|five|six))[- ](?:decimal|places|digits? after)|\.(\d)f\b", re.IGNORECASE
+)
 _WORDS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 # A sentence about every number, not about one of them.
-_GENERAL = re.compile(
+_GENERAL = regex(
     r"\b(?:all|any|every|each|numbers?|numeric(?:al)?|values?|results?|answers?|floats?|floating|comparisons?|compared|outputs?)\b|数值|结果",
     re.IGNORECASE,
 )
-_USUAL = frozenset(["abs", "float", "math", "isclose", "approx", "pytest", "expected", "actual", "self", "tol", "tolerance"])
+_USUAL = frozenset(
+    ["abs", "float", "math", "isclose", "approx", "pytest", "expected", "actual", "self", "tol", "tolerance"]
+)
 # Function -> its default relative and absolute tolerance, and the keywords for them.
 _FUNCTIONS = {
     "math.isclose": (1e-9, 0.0, "rel_tol", "abs_tol"),
@@ -95,7 +100,7 @@ def margin(judgement: Judgement) -> Margin | None:
     module, node = judgement.module, judgement.node
     if module is None or node is None:
         return None
-    for call in (n for n in ast.walk(node) if isinstance(n, ast.Call)):
+    for call in (n for n in walk(node) if isinstance(n, ast.Call)):
         name = module.dotted(call.func)
         if name in _FUNCTIONS:
             return _of_function(module, call, name)
@@ -114,7 +119,9 @@ def _of_function(module: PyModule, call: ast.Call, name: str) -> Margin | None:
         return None
     if name == "pytest.approx" and second in given and first not in given:
         relative = 0.0  # it drops its own default then
-    return Margin(given.get(first) or relative * (first not in given), given.get(second) or absolute * (second not in given))
+    return Margin(
+        given.get(first) or relative * (first not in given), given.get(second) or absolute * (second not in given)
+    )
 
 
 def _almost_equal(module: PyModule, call: ast.Call) -> Margin | None:

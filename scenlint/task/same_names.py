@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from scenlint.source.python import Function, PyModule, parse, walk
+from scenlint.source.regex import regex
 from scenlint.source.text import Span
 from scenlint.task.model import Contract, Task, Verifier
 
-_TEST = re.compile(r"test(?:_|[A-Z0-9]|$)|(?:check|verify|step)_?\d|check_\w")
-_CLASS = re.compile(r"Test")
+_TEST = regex(r"test(?:_|[A-Z0-9]|$)|(?:check|verify|step)_?\d|check_\w")
+_CLASS = regex(r"Test")
 
 
 @dataclass(frozen=True)
@@ -72,10 +73,8 @@ def _definitions(module: PyModule, body: list[ast.stmt]) -> Iterator[SameName]:
             if _CLASS.match(node.name):
                 found.append((node.name, module.head(node)))
             yield from _definitions(module, node.body)
-    called = {module.span(c).start: module.dotted(c.func) for c in module.calls()}
     for name, first, second in _pairs(found):
-        used_between = any(first.end < at < second.start and callee == name for at, callee in called.items())
-        if not used_between:
+        if not any(first.end < module.span(call).start < second.start for call in module.calls(name)):
             yield SameName(name, first, second, "the later definition replaces the earlier one, which never runs")
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import ast
-import re
 from enum import StrEnum
 
 from scenlint.source.python import Function, PyModule, parse, walk
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment, Span
 from scenlint.task.checks.model import Check
 from scenlint.task.endings import FAILURES, PASSES, fails, last, leaves, mark, named, passes
 from scenlint.task.model import Task
 
 _DEPTH = 12  # names and callers that are followed from one test
-_JUDGES = re.compile(
+_JUDGES = regex(
     r"(?:\w*_)?(?:check|expect|record|report|grade|require|ensure|verify|criterion|case|result|test|step|add|append|ok)\w*"
 )
 
@@ -131,9 +131,20 @@ class _Reader:
         rest = node.orelse or self._after(node)
         if fails(node.body) or (passes(rest) and not passes(node.body) and leaves(node.body)):
             return Stance.UNWANTED
+        if passes(node.body) and not fails(rest) and self._one_of(node):
+            return Stance.EITHER
         if passes(node.body) or (fails(rest) and leaves(node.body)) or (node.orelse and fails(node.orelse)):
             return Stance.WANTED
         return Stance.OPEN
+
+    def _one_of(self, node: ast.If) -> bool:
+        """Whether what the block sets to true is set to something other than false elsewhere too."""
+        flags = {t.id for s in node.body if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)}
+        scope = self.module.function_of(node) or self.module.tree
+        others = (
+            s for s in walk(scope) if isinstance(s, ast.Assign) and s not in node.body and mark(s.value) is not False
+        )
+        return any(isinstance(t, ast.Name) and t.id in flags for s in others for t in s.targets)
 
     def _after(self, node: ast.stmt) -> list[ast.stmt]:
         """The statements that follow in the same block."""
@@ -148,6 +159,9 @@ class _Reader:
         then, other = mark(node.body), mark(node.orelse)
         if then == other:
             return Stance.OPEN
+        up = self.module.parent(node)
+        if isinstance(up, ast.Call) and last(up.func) in ("exit", "_exit", "quit", "SystemExit"):
+            then, other = other, then  # 0 is success
         return Stance.WANTED if then or other is False else Stance.UNWANTED
 
     def _argument(self, call: ast.Call, node: ast.AST) -> Stance:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from scenlint.source import markdown
 from scenlint.source.markdown import Block, Part
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment, Span
 from scenlint.task.numbers import find_numbers
 from scenlint.task.paths import EXTENSIONS, Token, extension, find_paths
@@ -68,7 +69,7 @@ def _cuts(block: Block) -> Iterator[tuple[int, int]]:
 
 # Inputs. A path counts as given only where nothing in the brief says that it is to be made.
 
-_MADE = re.compile(
+_MADE = regex(
     r"creat|writ|sav(?:e|ing)|output|produc|generat|store (?:the|your|it)|export|report|\bmust\b|should|result|"
     r"buil[dt]|install|compil|deliver|submi|\bnew\b|expected|e\.g\.|example|such as|\bif\b|\bfix|modif|updat|\bwill\b|"
     r"implement|\badd|optimi[sz]e|\bplace\b|\bput\b|replac|renam|\bmove|convert|miss|delet|remov|lost|corrupt|"
@@ -76,13 +77,13 @@ _MADE = re.compile(
     r"log(?:s|ged)? to|生成|创建|写入|保存|输出|缺失",
     re.I,
 )
-_DEMANDED = re.compile(r"criteri|requirement|success|deliverable|objective|\bgoal|要求|标准", re.I)
+_DEMANDED = regex(r"criteri|requirement|success|deliverable|objective|\bgoal|要求|标准", re.I)
 _THERE = (
     r"provided|located|stored|available|found|supplied|included|shipped|given|placed|exists?|pre-\w+|提供|位于|给出"
 )
 _VERBS = r"read|use|load|parse|analy[sz]e|process|inspect|examine|open|读取"
 _END = r"[\s:`'\"]*$"
-_GIVEN_BEFORE = re.compile(
+_GIVEN_BEFORE = regex(
     rf"(?:\b|(?<=[一-鿿]))(?:{_THERE})\s*(?:in|at|as|under|by|于|在)?(?: (?:the|a) file)?{_END}|"
     r"\b(?:have|has|given|there(?:'s| is| are)|find) (?:been given )?(?:an?|the|two|three|several|some)\b"
     rf"[^.]{{0,60}}\b(?:at|in|named|called){_END}|"
@@ -91,16 +92,16 @@ _GIVEN_BEFORE = re.compile(
     re.I,
 )
 _STATES = rf"contains|holds|defines|lists|describes|(?:is|are) (?:already )?(?:{_THERE})"
-_GIVEN_AFTER = re.compile(rf"[`'\"*]*\s+(?:(?:file|dataset|script)\s+)?(?:{_STATES})\b", re.I)
-_LISTS_GIVEN = re.compile(
+_GIVEN_AFTER = regex(rf"[`'\"*]*\s+(?:(?:file|dataset|script)\s+)?(?:{_STATES})\b", re.I)
+_LISTS_GIVEN = regex(
     r"\bcontains?\b|provided|\bgiven\b|available|existing|you(?:'ll| will|'ve)? (?:find|have|discover)|environment|"
     r"workspace|input|snapshot|(?:following|these) files|\bfiles (?:are|you)|current|starting|situation|resources|"
     r"提供|输入|已有",
     re.I,
 )
-_BEHAVES = re.compile(r"\b(?:that|which|it)\s*:")  # introduces what a program does, not what is there
+_BEHAVES = regex(r"\b(?:that|which|it)\s*:")  # introduces what a program does, not what is there
 # Made by packages or at run time, or named in passing as what a build leaves.
-_NOT_SHIPPED = re.compile(
+_NOT_SHIPPED = regex(
     r"/(?:etc|usr|bin|lib|sbin|boot|dev|proc|sys|run|var/(?:log|run|lib|cache))/|"
     r".*\.(?:a|o|so|exe|dll|class|pyc|out|log|pid|sock|lock|db|sqlite3?)$",
     re.I,
@@ -144,7 +145,7 @@ def _is_given(sentence: Sentence, token: Token) -> bool:
 # Columns and counts, bound to the one file that the sentence names.
 
 _COLUMN = r"[`'\"]?[A-Za-z_]\w*[`'\"]?"
-_COLUMNS = re.compile(
+_COLUMNS = regex(
     r"\b(?:columns?|fields?|headers?|keys)\b[^:(`'\".\n]{0,20}?[\s:(`'\"]+(?:the )?"
     rf"(?P<names>(?<!\w)(?:{_COLUMN}(?:\s*\([^)]*\))?\s*(?:,\s*(?:and\s+)?|\s+and\s+))+{_COLUMN})",
     re.I,
@@ -154,18 +155,18 @@ _NO_COLUMN = frozenset(
 )
 _ROWS = r"rows?|records?|entries|lines|observations|data ?points"
 _NOT_ALL = r"(?:per|each|at a time|from|that|with|where|which|were|are)"
-_COUNT = re.compile(
+_COUNT = regex(
     rf"(?<![\w.,/-])(?P<number>\d[\d,]*(?:\.\d+)?(?:\s?(?:k|thousand|million|M)\b)?)\s+"
     rf"(?P<of>(?:[a-z-]+\s+){{0,2}}?)(?P<noun>{_ROWS})\b(?!\s*{_NOT_ALL}\b)",
     re.I,
 )
-_PART = re.compile(
+_PART = regex(
     r"\b(?:first|last|top|each|every|per|at least|at most|up to|over|under|fewer|less|more|between|through|to|batch\w*|"
     r"random\w*|limit\w*|only|duplicate\w*|invalid|missing|error\w*|remain\w*|unique|distinct|valid|chunk\w*|split|"
     r"after|remov\w*)\b",
     re.I,
 )
-_HEDGE = re.compile(r"approximat|about|around|roughly|nearly|almost|some|~|≈|circa|several|represent|大约|约", re.I)
+_HEDGE = regex(r"approximat|about|around|roughly|nearly|almost|some|~|≈|circa|several|represent|大约|约", re.I)
 
 
 def stated_columns(sentence: Sentence) -> Statement | None:
@@ -202,31 +203,27 @@ _UNIT = {"s": 1, "m": 60, "h": 3600, "秒": 1, "分": 60, "小": 3600}
 _TIME = r"(\d[\d,.]*|[a-z]+(?:-[a-z]+)?)[\s-]*(seconds?|secs?|s|minutes?|mins?|hours?|hrs?|h|秒|分钟|小时)\b"
 _AS_A_WHOLE = r"(?=[^.]{0,40}\b(?:tasks?|in total|altogether)\b)"
 _LIMITS = (
-    re.compile(rf"\byou(?: will|'ll)? have (?:up to |at most |a total of |only )?{_TIME}{_AS_A_WHOLE}", re.I),
-    re.compile(
-        rf"\b(?:complete|finish|solve|do) (?:this|the|your) (?:whole )?task[^.]{{0,20}} (?:with)?in {_TIME}", re.I
-    ),
-    re.compile(
-        rf"\b(?:time limit|time budget|agent timeout)(?: for (?:this|the|your) task)?(?: is| of|:)+ {_TIME}", re.I
-    ),
+    regex(rf"\byou(?: will|'ll)? have (?:up to |at most |a total of |only )?{_TIME}{_AS_A_WHOLE}", re.I),
+    regex(rf"\b(?:complete|finish|solve|do) (?:this|the|your) (?:whole )?task[^.]{{0,20}} (?:with)?in {_TIME}", re.I),
+    regex(rf"\b(?:time limit|time budget|agent timeout)(?: for (?:this|the|your) task)?(?: is| of|:)+ {_TIME}", re.I),
 )
-_PORT = re.compile(
+_PORT = regex(
     r"\b(?:is|are|already|which|that) (?:already )?(?:listen|run|serv|expos|reach|avail)\w*\b[^.]{0,40}"
     r"\bport (?P<port>\d{2,5})\b|\b(?:listens|runs|serves) on port (?P<port2>\d{2,5})\b",
     re.I,
 )
-_WORKDIR = re.compile(
+_WORKDIR = regex(
     r"\b(?:current |your )?working directory (?:is|will be|is set to)[ :]+[`\"']?(?P<path>/[\w./\-]*)", re.I
 )
 _AS = r"(?:logged in |running |working )?as "
-_USER = re.compile(
+_USER = regex(
     rf"\b(?:you are|you're|you will be|commands (?:are )?run|everything runs|you (?:run|work)) {_AS}(?:the )?"
     r"(?:non-root |unprivileged )?(?:user )?[`\"'](?P<user>[a-z_][\w-]*)[`\"']|"
     rf"\b(?:you are|you're|you (?:run|work)) {_AS}(?P<user2>root)\b",
     re.I,
 )
 _TOOLS = r"Python|Node(?:\.js)?|Go|Ruby|PHP|Java|Rust|Debian|Ubuntu|PostgreSQL|Postgres|Redis|MySQL"
-_VERSION = re.compile(
+_VERSION = regex(
     r"\b(?:environment|container|image|machine|system|sandbox|box)[^.]{0,40}"
     r"\b(?:has|have|runs|uses|provides|comes with|ships|is)\b[^.]{0,20}?"
     rf"\b(?P<tool>{_TOOLS})\s+v?(?P<version>\d+(?:\.\d+)*)(?!\s*(?:\+|or (?:later|newer|above)))",

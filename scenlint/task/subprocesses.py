@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 import shlex
 from collections.abc import Iterator
 
 from scenlint.source.python import PyModule, parse, walk
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment
 
 _STARTERS = frozenset(
@@ -17,19 +17,19 @@ _STARTERS = frozenset(
     }
     | {"os.system", "os.popen", "asyncio.create_subprocess_shell", "asyncio.create_subprocess_exec", "pexpect.spawn"}
 )
-_LITERAL = re.compile(r"[a-zA-Z]{0,2}(?P<quote>\"\"\"|'''|\"|')")
-_HINT = re.compile(r"subprocess|\bsystem\b|popen|pexpect")
+_LITERAL = regex(r"[a-zA-Z]{0,2}(?P<quote>\"\"\"|'''|\"|')")
+_HINT = regex(r"subprocess|\bsystem\b|popen|pexpect")
 _HOLE = "$_unknown"  # a variable that no script sets: its value is unknown
 
 
 def started(fragment: Fragment) -> list[Fragment]:
     """The command lines that Python code starts, directly or through a function of its own that runs what it gets."""
-    if not _HINT.search(fragment.text):
-        return []
     return fragment.memo("subprocesses", lambda: list(_started(parse(fragment))))
 
 
 def _started(module: PyModule) -> Iterator[Fragment]:
+    if not _HINT.search(module.fragment.text):
+        return
     runners = {n.name for n in module.nodes if isinstance(n, ast.FunctionDef) and _runs_its_first(module, n)}
     for call in module.calls():
         name = module.dotted(call.func)

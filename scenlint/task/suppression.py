@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from scenlint.source.files import FileTree
+from scenlint.source.regex import regex
 from scenlint.source.text import Source, Span
 
 COMMENT_LIMIT = 512 * 1024  # a larger file is data, whatever its name says
@@ -38,10 +39,10 @@ _DASHES = {".sql", ".lua", ".hs"}
 # The reason ends with the comment: at the line's end, or at `-->` in markup. `\r` must not hide it (CRLF files).
 _BODY = r"scenlint:\s*(?P<what>ignore(?:-file)?)\s*(?:\[(?P<rules>[^\]\r\n]*)\])?[ \t]*(?P<reason>[^\r\n]*?)[ \t]*"
 _PATTERNS = {
-    "#": re.compile(r"#+[ \t]*" + _BODY + r"(?=\r?$)", re.MULTILINE),
-    "//": re.compile(r"(?://+|/\*)[ \t]*" + _BODY + r"(?:\*/)?(?=\r?$)", re.MULTILINE),
-    "<!--": re.compile(r"<!--\s*" + _BODY + r"\s*-->"),
-    "--": re.compile(r"--[ \t]*" + _BODY + r"(?=\r?$)", re.MULTILINE),
+    "#": regex(r"#+[ \t]*" + _BODY + r"(?=\r?$)", re.MULTILINE),
+    "//": regex(r"(?://+|/\*)[ \t]*" + _BODY + r"(?:\*/)?(?=\r?$)", re.MULTILINE),
+    "<!--": regex(r"<!--\s*" + _BODY + r"\s*-->"),
+    "--": regex(r"--[ \t]*" + _BODY + r"(?=\r?$)", re.MULTILINE),
 }
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from scenlint.source.regex import regex
 from scenlint.source.text import Span
 from scenlint.task.checks.model import Check
 from scenlint.task.finding import At
 from scenlint.task.model import NotAssessableError, Role, Task
 from scenlint.task.record import CheckResult, FailureClass, PhaseName, TrialRecord
 
-_TELLING = re.compile(r"error|assert|expected|exception|denied|refused|not found|killed|\bnan\b|fail", re.IGNORECASE)
-_FRAME = re.compile(r"[=_\-\s]*|.*\b\d+ (?:passed|failed)\b.*|FAILED .*|ERROR .*")  # pytest's own summaries
+_TELLING = regex(r"error|assert|expected|exception|denied|refused|not found|killed|\bnan\b|fail", re.IGNORECASE)
+_FRAME = regex(r"[=_\-\s]*|.*\b\d+ (?:passed|failed)\b.*|FAILED .*|ERROR .*")  # pytest's own summaries
 _QUOTE = 160  # characters
 _OUTSIDE = ("infrastructure:", "internal:", "interrupted", "not runnable:")
 

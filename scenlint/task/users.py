@@ -7,7 +7,7 @@ from scenlint.task.model import Place, Task
 
 
 def agent_is_root(task: Task) -> bool:
-    """Whether the agent is root in its container, as far as metadata and Dockerfiles say; they say so by silence too."""
+    """Whether the agent is root in its container, as far as metadata and Dockerfiles say (their silence says so)."""
     environment = task.environment
     if environment is None:
         return True

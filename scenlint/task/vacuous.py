@@ -6,20 +6,28 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scenlint.source.python import Function, PyModule, parse
+from scenlint.source.python import Function, PyModule, parse, walk
 from scenlint.source.text import Span
 from scenlint.task.checks.model import Access, Check, Dialect, How
 
 _READS = frozenset([
-    "load", "loads", "read", "read_text", "readlines", "reader", "DictReader", "glob", "rglob", "iglob", "iterdir", "listdir",
-    "read_csv", "iter_rows", "findall", "finditer", "safe_load", "safe_load_all", "find_all", "parse",
+    "load", "loads", "read", "read_text", "readlines", "reader", "DictReader", "glob", "rglob", "iglob", "iterdir",
+    "listdir", "read_csv", "iter_rows", "findall", "finditer", "safe_load", "safe_load_all", "find_all", "parse",
 ])  # fmt: skip
 _VIEWS = frozenset([
-    "enumerate", "list", "sorted", "reversed", "tuple", "set", "items", "values", "keys", "split", "splitlines", "strip",
-    "get", "iterrows", "itertuples", "getroot",
+    "enumerate", "list", "sorted", "reversed", "tuple", "set", "items", "values", "keys", "split", "splitlines",
+    "strip", "get", "iterrows", "itertuples", "getroot",
 ])  # fmt: skip
 _EXISTS = frozenset(["exists", "is_file", "is_dir", "isfile", "isdir", "isinstance"])
-_FAILING = ("pytest.fail", "self.fail", "sys.exit", "pytest.raises", "self.assert", "numpy.testing", "subprocess.check_")
+_FAILING = (
+    "pytest.fail",
+    "self.fail",
+    "sys.exit",
+    "pytest.raises",
+    "self.assert",
+    "numpy.testing",
+    "subprocess.check_",
+)
 _DEPTH = 6
 
 
@@ -43,10 +51,11 @@ def vacuous(check: Check) -> Vacuous | None:
 class _Test:
     def __init__(self, check: Check, module: PyModule, function: Function) -> None:
         self.check, self.module, self.function = check, module, function
+        self.nodes = walk(function)
 
     def judge(self) -> Vacuous | None:
         found: list[ast.expr] = []
-        for node in ast.walk(self.function):
+        for node in self.nodes:
             if not self._fails(node) or self._asks_existence(node):
                 continue
             gone_through = self._gone_through(node)
@@ -67,7 +76,7 @@ class _Test:
         name = self.module.dotted(node.func)
         own = self.module.functions.get(name)
         if own is not None:
-            return any(isinstance(n, ast.Assert | ast.Raise) for n in ast.walk(own))
+            return any(isinstance(n, ast.Assert | ast.Raise) for n in walk(own))
         return name.startswith((*_FAILING, "self.")) or any(k.arg == "check" for k in node.keywords)
 
     def _asks_existence(self, node: ast.AST) -> bool:
@@ -90,20 +99,26 @@ class _Test:
             if isinstance(inner, ast.GeneratorExp | ast.ListComp) and self._is_read(inner.generators[0].iter):
                 return inner.generators[0].iter
         name = _emptied(test)
-        grown = [c for c in ast.walk(self.function) if isinstance(c, ast.Call) and _grows(c) == name] if name else []
+        grown = [c for c in self.nodes if isinstance(c, ast.Call) and _grows(c) == name] if name else []
         loops = [self._gone_through(c) for c in grown]
         made = [v for v in self._values(name) if not (isinstance(v, ast.List) and not v.elts)] if name else []
-        if len(made) == 1 and not grown and isinstance(made[0], ast.ListComp) and self._is_read(made[0].generators[0].iter):
+        if (
+            len(made) == 1
+            and not grown
+            and isinstance(made[0], ast.ListComp)
+            and self._is_read(made[0].generators[0].iter)
+        ):
             return made[0].generators[0].iter
         return loops[0] if loops and not made and all(loop is not None for loop in loops) else None
 
     def _values(self, name: str) -> list[ast.expr]:
-        out = []
-        for n in ast.walk(self.function):
-            if isinstance(n, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in n.targets):
-                out.append(n.value)
-            elif isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name) and n.target.id == name and n.value:
-                out.append(n.value)
+        out: list[ast.expr] = []
+        for n in self.nodes:
+            targets = n.targets if isinstance(n, ast.Assign) else [n.target] if isinstance(n, ast.AnnAssign) else []
+            if any(_last(t) == name and isinstance(t, ast.Name) for t in targets) and (
+                value := getattr(n, "value", None)
+            ):
+                out.append(value)
         return out
 
     def _is_read(self, node: ast.expr, depth: int = _DEPTH) -> bool:
@@ -125,17 +140,18 @@ class _Test:
             return last in _READS or (last in _VIEWS and inner is not None and self._is_read(inner, depth - 1))
         return False
 
-    def _sources(self, node: ast.expr, depth: int = _DEPTH) -> Iterator[ast.expr]:
-        """An expression and those its names were set to."""
-        yield node
-        if depth:
-            for name in {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}:
-                for value in [*self._values(name), *self._opened(name)]:
-                    yield from self._sources(value, depth - 1)
+    def _sources(self, node: ast.expr) -> list[ast.expr]:
+        """An expression and those its names were set to, from one to the next."""
+        found, seen = [node], set[str]()
+        for expression in found:  # which grows meanwhile
+            for name in {n.id for n in walk(expression) if isinstance(n, ast.Name)} - seen:
+                seen.add(name)
+                found += [*self._values(name), *self._opened(name)]
+        return found
 
     def _opened(self, name: str) -> Iterator[ast.expr]:
         """`with open(path) as name`."""
-        for n in ast.walk(self.function):
+        for n in self.nodes:
             if isinstance(n, ast.withitem) and isinstance(n.optional_vars, ast.Name) and n.optional_vars.id == name:
                 yield n.context_expr
 
@@ -144,13 +160,18 @@ def _emptied(test: ast.expr) -> str:
     """The name in `not problems`, `problems == []` and `len(problems) == 0`."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) and isinstance(test.operand, ast.Name):
         return test.operand.id
-    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):
-        left, right = test.left, test.comparators[0]
-        if isinstance(left, ast.Name) and isinstance(right, ast.List) and not right.elts:
-            return left.id
-        sized = isinstance(left, ast.Call) and _last(left.func) == "len" and left.args and isinstance(left.args[0], ast.Name)
-        if sized and isinstance(right, ast.Constant) and right.value == 0:
-            return left.args[0].id  # type: ignore[attr-defined]
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Eq):
+        return ""
+    left, right = test.left, test.comparators[0]
+    if isinstance(right, ast.List) and not right.elts and isinstance(left, ast.Name):
+        return left.id
+    if (
+        isinstance(left, ast.Call)
+        and _last(left.func) == "len"
+        and isinstance(right, ast.Constant)
+        and right.value == 0
+    ):
+        return _last(left.args[0]) if left.args else ""
     return ""
 
 

@@ -322,3 +322,9 @@ def _read(terminal: int) -> bytes:
         return os.read(terminal, 65536)
     except OSError:  # the other end is closed
         return b""
+
+
+def test_the_ledger_may_be_named_by_a_relative_path(tmp_path, validate):
+    code, told, _ = validate(packet(tmp_path / "product"), "--ledger", "here/trials")
+    assert (code, told["findings"]) == (0, [])
+    assert (tmp_path / "here" / "trials" / "ledger.db").is_file()

@@ -1,10 +1,13 @@
 """An engine that is killed while an agent works: one of the test's own, so that no other test loses its own."""
 
+import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 from collections.abc import Callable
@@ -12,7 +15,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from conftest import _root_file_system
 
 from scenlint.harness.engine import Engine
 from scenlint.testing import base_task
@@ -21,6 +23,18 @@ pytestmark = pytest.mark.engine
 
 COMMAND = [sys.executable, "-c", "from scenlint.cli.app import main; main()"]
 IMAGE = "scenlint-test-small:1"
+
+
+def small_image() -> bytes:
+    """A shell and little else, taken from this machine: the usual base takes longer to import than all the rest."""
+    programs = {f"bin/{name}": shutil.which(name) or name for name in ("bash", "sh", "cat", "sleep")}
+    told = subprocess.run(["ldd", *programs.values()], capture_output=True, text=True, check=True).stdout
+    libraries = {path: path for path in re.findall(r"(/\S+) \(0x", told)}
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w", dereference=True) as tar:
+        for target, path in (programs | libraries).items():
+            tar.add(path, target)
+    return data.getvalue()
 
 
 def wait_for(what: Callable[[], object], seconds: float = 60) -> None:
@@ -62,6 +76,8 @@ class Daemon:
             (self.folder / name).unlink(missing_ok=True)
 
     def close(self) -> None:
+        if self.process.poll() is not None:
+            self.start()
         for container in self.api.containers(all=True):
             self.api.remove_container(container["Id"], force=True)
         self.process.terminate()
@@ -81,10 +97,13 @@ def daemon(engine):
 
 
 def test_no_score_comes_of_it_and_the_next_run_removes_what_was_left(daemon, tmp_path):
-    daemon.api.import_image_from_file(str(_root_file_system()), *IMAGE.split(":"))
+    daemon.api.import_image_from_data(small_image(), *IMAGE.split(":"))
     task = base_task("harbor", tmp_path / "product")
     pinned = (task / "environment/Dockerfile").read_text().split()[1]
     (tmp_path / "scenlint.toml").write_text(f'[images.substitutes]\n"{pinned}" = "{IMAGE}"\n')
+    (task / "tests/test.sh").write_text(
+        '#!/bin/bash\n[ "$(cat /app/answer.txt)" = 42 ]; echo $((! $?)) > /logs/verifier/reward.txt\n'
+    )
     solution = (task / "solution/solve.sh").read_text()
     (task / "solution/solve.sh").write_text("#!/bin/bash\nsleep 4321\n")
 

@@ -1,5 +1,6 @@
 """Which tasks a path stands for."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -79,3 +80,23 @@ def test_links_to_folders_are_not_entered(suite):
     (suite / "again").symlink_to(suite)
     (suite / "copy").symlink_to(suite / "one")
     assert found(suite) == ["one", "three", "two"]
+
+
+def test_folders_nested_deeper_than_the_stack_are_walked(suite):
+    subprocess.run(["mkdir", "-p", "d/" * 1200], cwd=suite.parent, check=True)
+    assert found(suite.parent) == ["one", "three", "two"]
+
+
+def test_folder_that_cannot_be_listed_is_named(suite, monkeypatch):
+    real = os.scandir
+
+    def scandir(path):
+        if Path(path).name == "closed":
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path)
+
+    (suite / "closed").mkdir()
+    monkeypatch.setattr(os, "scandir", scandir)
+    out = Finder(Settings(root=suite)).discover([suite])
+    assert len(out.refs) == 3
+    assert out.messages == [f"{suite / 'closed'}: this folder cannot be read: Permission denied"]

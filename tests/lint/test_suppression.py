@@ -30,7 +30,10 @@ def test_comment_above_suppresses_by_name_and_code(harbor_task, name, end):
 def test_comment_behind_the_code_suppresses_on_its_line(harbor_task, end):
     script = harbor_task / "tests" / "test.sh"
     line = "pip install rich==13.9.4"
-    for text, there in ((line, True), (f"{line}  # scenlint: ignore[download-at-grading] from the site's mirror", False)):
+    for text, there in (
+        (line, True),
+        (f"{line}  # scenlint: ignore[download-at-grading] from our mirror", False),
+    ):
         script.write_bytes(f"#!/bin/bash{end}{text}{end}".encode())
         assert ("download-at-grading" in [f.rule for f in lint(harbor_task)]) is there
 

@@ -1,10 +1,11 @@
 """Markdown as blocks and inline marks with exact places."""
 
+import time
 from pathlib import Path
 
 import pytest
 
-from scenlint.source.markdown import Part, parse, rows
+from scenlint.source.markdown import PARSE_LIMIT, Part, parse, rows
 from scenlint.source.text import Fragment, Source
 
 
@@ -119,3 +120,12 @@ def test_plain_text_is_read_the_same_way():
 
 def test_a_very_long_text_is_read_up_to_a_bound():
     assert read("- x\n" * 200_000).of(Part.ITEM)
+
+
+def test_a_line_longer_than_what_is_parsed_takes_no_quadratic_time():
+    text = "one two " + "/app/a.txt " * (PARSE_LIMIT // 4)
+    began = time.monotonic()
+    blocks = read(text).blocks
+    assert time.monotonic() - began < 5
+    assert [block.start for block in blocks] == [0]
+    assert blocks[0].end <= PARSE_LIMIT

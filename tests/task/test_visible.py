@@ -31,7 +31,7 @@ def visible(harbor_task):
 
 def test_a_mention_is_found_with_its_place(visible):
     at = visible("First line.\n\nWrite the TOTAL of\nall rows.").mentions("total of all rows")
-    assert (at.path.name, at.line, at.column) == ("instruction.md", 3, 11)
+    assert (at.source.path.name, at.line, at.column) == ("instruction.md", 3, 11)
 
 
 def test_marks_quotes_and_dashes_do_not_hide_a_mention(visible):
@@ -52,7 +52,7 @@ def test_shipped_files_are_read_and_what_is_not_copied_is_not(visible):
         dockerfile="COPY notes /app/notes\n",
         files={"environment/notes/rules.md": "Use the zebra rule.", "environment/private.md": "giraffe"},
     )
-    assert seen.mentions("zebra").path.name == "rules.md"
+    assert seen.mentions("zebra").source.path.name == "rules.md"
     assert not seen.mentions("giraffe")
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import posixpath
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scenlint.formats.base import (
     TaskRef,
@@ -21,6 +21,7 @@ from scenlint.formats.base import (
 )
 from scenlint.source.data import Data
 from scenlint.source.files import FileTree, read_source
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment
 from scenlint.task.model import (
     Brief,
@@ -38,8 +39,10 @@ from scenlint.task.model import (
     Value,
     Verifier,
 )
-from scenlint.task.plan import RunPlan
 from scenlint.task.policy import Policy
+
+if TYPE_CHECKING:
+    from scenlint.task.plan import RunPlan
 
 DEFAULT_TIMEOUT = 30.0
 PATCH = "test_patch.diff"
@@ -47,7 +50,7 @@ ORACLES = ("reference_solution.py", "reference_solution.diff", "reference_action
 # Tasks in several turns: what lies beside the verifier is handed to the agent, and support files are put before it.
 SESSIONS = ("computer-use", "multi-turn")
 _OWN = {"task.md", "verifier.py", "metadata.json", "approval.json", "variants.json", "setup.sh", PATCH, *ORACLES}
-_JUDGE = re.compile(r"\bsolution|\bdef verify\b|\bscore\b|deepgym")
+_JUDGE = regex(r"\bsolution|\bdef verify\b|\bscore\b|deepgym")
 
 
 class DeepGym:

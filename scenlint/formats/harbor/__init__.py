@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scenlint.formats.base import TaskRef, sniff
+from scenlint.source.regex import regex
 from scenlint.task.model import Task
-from scenlint.task.plan import RunPlan
 from scenlint.task.policy import Policy
 
-_TABLES = re.compile(r"^[ \t]*\[{1,2}[ \t]*(agent|verifier|environment|solution|steps|task)\b", re.MULTILINE)
+if TYPE_CHECKING:
+    from scenlint.task.plan import RunPlan
+
+_TABLES = regex(r"^[ \t]*\[{1,2}[ \t]*(agent|verifier|environment|solution|steps|task)\b", re.MULTILINE)
 _OTHER_PROJECTS = {"Cargo.toml", "package.json", "pyproject.toml", "go.mod", "task.yaml"}
 
 

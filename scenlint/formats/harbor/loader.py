@@ -24,6 +24,7 @@ from scenlint.formats.base import (
 from scenlint.formats.compose import read_compose
 from scenlint.source.data import Data
 from scenlint.source.files import FileTree
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment, Span
 from scenlint.task.finding import Severity
 from scenlint.task.model import (
@@ -48,10 +49,10 @@ from scenlint.task.model import (
 from scenlint.task.policy import Policy
 
 # Harbor's own: leading comment lines that name a canary, and the blank lines behind them, are not told to the agent.
-CANARY = re.compile(r"(?:(?:<!--.*?canary.*?-->|#.*?canary.*)[ \t]*(?:\r\n|\n|\r|$)(?:[ \t]*(?:\r\n|\n|\r))*)+", re.I)
+CANARY = regex(r"(?:(?:<!--.*?canary.*?-->|#.*?canary.*)[ \t]*(?:\r\n|\n|\r|$)(?:[ \t]*(?:\r\n|\n|\r))*)+", re.I)
 VERDICTS = ("/logs/verifier/reward.txt", "/logs/verifier/reward.json")
 VERIFIER_TIMEOUT, BUILD_TIMEOUT = 600, 600
-_SETTINGS = re.compile(
+_SETTINGS = regex(
     r"(?:^|/)(?:requirements[^/]*\.txt|pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|\.[^/]+|README[^/]*)$"
 )
 COMPOSE = "docker-compose.yaml"

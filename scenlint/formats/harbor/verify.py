@@ -10,6 +10,7 @@ from scenlint.formats.harbor import environment as env
 from scenlint.formats.harbor.environment import At, bash
 from scenlint.formats.harbor.loader import COMPOSE, VERIFIER_TIMEOUT, Step, left_out
 from scenlint.formats.planning import Settings, file_in, folder_in, passed_on
+from scenlint.source.regex import regex
 from scenlint.task.model import Task
 from scenlint.task.plan import (
     Check,
@@ -27,7 +28,7 @@ from scenlint.task.plan import (
 TESTS, SCRIPT = "/tests", "test.sh"
 ARTIFACTS = "/logs/artifacts"  # carried over whatever else is declared
 VERDICTS = ("/logs/verifier/reward.json", "/logs/verifier/reward.txt")  # the first one counts
-_FILLS_TESTS = re.compile(r"^\s*(?:COPY|ADD|RUN|WORKDIR)\b.*(?<![\w.])/tests\b", re.MULTILINE | re.IGNORECASE)
+_FILLS_TESTS = regex(r"^\s*(?:COPY|ADD|RUN|WORKDIR)\b.*(?<![\w.])/tests\b", re.MULTILINE | re.IGNORECASE)
 
 
 def verify(task: Task, settings: Settings, step: Step, image: Image, agent_network: env.Policy) -> Verify:

@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scenlint.formats.base import (
     TaskRef,
@@ -41,8 +42,10 @@ from scenlint.task.model import (
     Value,
     Verifier,
 )
-from scenlint.task.plan import RunPlan
 from scenlint.task.policy import Policy
+
+if TYPE_CHECKING:
+    from scenlint.task.plan import RunPlan
 
 FILE = "packet.json"
 VARIABLE = "SCENLINT_VERIFIER"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scenlint.formats.base import (
     TaskRef,
@@ -38,8 +39,10 @@ from scenlint.task.model import (
     Value,
     Verifier,
 )
-from scenlint.task.plan import RunPlan
 from scenlint.task.policy import Policy
+
+if TYPE_CHECKING:
+    from scenlint.task.plan import RunPlan
 
 TIMEOUT = 300.0  # seconds after which the harness kills verify.py and discards what it printed
 _FILES = ("description.md", "meta.json", "verify.py")

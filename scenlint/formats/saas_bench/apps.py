@@ -10,6 +10,7 @@ from pathlib import Path
 from scenlint.formats.compose import read_compose
 from scenlint.source.data import Data, parse
 from scenlint.source.files import Entry, FileTree, read_source
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment
 from scenlint.task.model import Environment, HarnessVariable, HarnessVariables, ImageUse, Place
 
@@ -25,7 +26,7 @@ PLACES = ("apps.yaml", "saas_bench/apps.yaml")  # where the list lies, seen from
 _LEVELS = 6  # folders above a task that are searched
 
 # Options of `docker run` that stand alone; every other one written without `=` takes the next word.
-_FLAGS = re.compile(r"--(?:detach|rm|init|privileged|interactive|tty|read-only|no-healthcheck|publish-all)|-[ditP]+")
+_FLAGS = regex(r"--(?:detach|rm|init|privileged|interactive|tty|read-only|no-healthcheck|publish-all)|-[ditP]+")
 
 
 def find_apps(folder: Path, configured: str | None) -> Path | None:

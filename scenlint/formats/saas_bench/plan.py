@@ -14,6 +14,7 @@ from scenlint.formats.saas_bench.apps import PUBLISHED, Apps, find_apps, stem
 from scenlint.formats.unsafe import in_compose, in_docker_run
 from scenlint.source.data import parse
 from scenlint.source.files import read_source
+from scenlint.source.regex import regex
 from scenlint.source.text import Source
 from scenlint.task.model import Task
 from scenlint.task.plan import (
@@ -35,8 +36,8 @@ from scenlint.task.plan import (
 PREFIX = "{prefix}"
 # What the published harness appends to an app's name for the containers of the app and of its database.
 SUFFIXES = {"onlyoffice": ("-community", "-mysql"), "mattermost": ("", "-postgres"), "owncloud": ("", "-mariadb")}
-_DATABASE = re.compile(r"postgres|mysql|mariadb|mongo|(?:^|[-_])db\b", re.IGNORECASE)
-_SHELL = re.compile(r"[;&|<>`\n]|\$\(")
+_DATABASE = regex(r"postgres|mysql|mariadb|mongo|(?:^|[-_])db\b", re.IGNORECASE)
+_SHELL = regex(r"[;&|<>`\n]|\$\(")
 
 
 def plan(task: Task) -> RunPlan:

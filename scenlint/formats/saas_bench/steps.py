@@ -5,26 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment
 from scenlint.task.model import Step, StepList
 
 # The loader's grammar. A bold heading wins over an ATX heading wherever both stand.
 _HEADINGS = (
-    re.compile(r"\*\*\s*Steps?\s*:\s*\*\*", re.IGNORECASE),
-    re.compile(r"^#+\s*Steps?\s*$", re.IGNORECASE | re.MULTILINE),
+    regex(r"\*\*\s*Steps?\s*:\s*\*\*", re.IGNORECASE),
+    regex(r"^#+\s*Steps?\s*$", re.IGNORECASE | re.MULTILINE),
 )
-_END = re.compile(r"\n\s*(\*\*[^*]+\*\*|#+\s+\S)")
-_STEP = re.compile(r"(\s*)(\d+)\.\s+(.*\S)\s*")
+_END = regex(r"\n\s*(\*\*[^*]+\*\*|#+\s+\S)")
+_STEP = regex(r"(\s*)(\d+)\.\s+(.*\S)\s*")
 
 # What is meant as an item and is none for that grammar.
 _LOST = (
-    (re.compile(r"\s*(\d+)\.\s*$"), "has no text, so the loader drops it"),
-    (re.compile(r"\s*\*\*\s*(\d+)[.)]"), "has its number in bold; the loader reads `1. text` only"),
-    (re.compile(r"\s*\(?(\d+)\)\s+\S"), "is written with `)`; the loader reads `1. text` only"),
-    (re.compile(r"\s*(\d+)\.[^\s\d]"), "has no space after its number; the loader reads `1. text` only"),
+    (regex(r"\s*(\d+)\.\s*$"), "has no text, so the loader drops it"),
+    (regex(r"\s*\*\*\s*(\d+)[.)]"), "has its number in bold; the loader reads `1. text` only"),
+    (regex(r"\s*\(?(\d+)\)\s+\S"), "is written with `)`; the loader reads `1. text` only"),
+    (regex(r"\s*(\d+)\.[^\s\d]"), "has no space after its number; the loader reads `1. text` only"),
 )
-_BEHIND = re.compile(r"\s*(\*\*\s*)?(\d+)\.\s")
-_BULLET = re.compile(r"\s*[-*+•]\s+\S")
+_BEHIND = regex(r"\s*(\*\*\s*)?(\d+)\.\s")
+_BULLET = regex(r"\s*[-*+•]\s+\S")
 
 
 def read_steps(prose: Fragment) -> StepList:

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scenlint.formats.base import (
     TaskRef,
@@ -25,6 +26,7 @@ from scenlint.formats.compose import Compose, read_compose
 from scenlint.source import dockerfile
 from scenlint.source.data import Data, parse
 from scenlint.source.files import FileTree
+from scenlint.source.regex import regex
 from scenlint.task.model import (
     Brief,
     Budget,
@@ -41,15 +43,17 @@ from scenlint.task.model import (
     Value,
     Verifier,
 )
-from scenlint.task.plan import RunPlan
 from scenlint.task.policy import Policy
+
+if TYPE_CHECKING:
+    from scenlint.task.plan import RunPlan
 
 AGENT_TIMEOUT, TEST_TIMEOUT = 360, 60
 TEST_FOLDER = "/tests"
 SOLUTIONS = ("solution.sh", "solution.yaml")
 OWN_FILES = {"task.yaml", "docker-compose.yaml", "run-tests.sh", *SOLUTIONS}
-_BRIEF = re.compile(r"^(?:instruction|descriptions)[ \t]*:", re.MULTILINE)
-_TASKFILE = re.compile(r"^(?:tasks|apiVersion|runs|on)[ \t]*:", re.MULTILINE)
+_BRIEF = regex(r"^(?:instruction|descriptions)[ \t]*:", re.MULTILINE)
+_TASKFILE = regex(r"^(?:tasks|apiVersion|runs|on)[ \t]*:", re.MULTILINE)
 
 
 class TerminalBench:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 import shlex
 from collections.abc import Mapping
 from typing import Any
@@ -13,6 +12,7 @@ from scenlint.formats.planning import Settings, brief_of, file_in, folder_in, me
 from scenlint.formats.terminal_bench import AGENT_TIMEOUT, OWN_FILES, TEST_TIMEOUT
 from scenlint.formats.unsafe import in_compose
 from scenlint.source.data import parse
+from scenlint.source.regex import regex
 from scenlint.task.model import Task
 from scenlint.task.plan import (
     Build,
@@ -45,13 +45,13 @@ VARIABLES = {
     **{name: "{logs}" + path for name, path in LOGS.items()},
 }
 _COMPOSE, _CLIENT = "docker-compose.yaml", "client"
-_KEPT_ALIVE = re.compile(r"(?:(?:/bin/)?(?:ba)?sh -c )?(?:exec )?(?:sleep (?:infinity|\d+)|tail -f /dev/null)")
+_KEPT_ALIVE = regex(r"(?:(?:/bin/)?(?:ba)?sh -c )?(?:exec )?(?:sleep (?:infinity|\d+)|tail -f /dev/null)")
 # Keys of a service that a single container needs nothing of; whatever else is there is left to compose.
 _WITHOUT_EFFECT = {"container_name", "tty", "stdin_open", "restart", "init", "hostname", "ports", "expose", "labels",
                    "logging", "pull_policy", "stop_grace_period", "stop_signal"}  # fmt: skip
 _READ = {"build", "image", "command", "environment", "volumes", "deploy", "cpus", "mem_limit", "working_dir", "user",
          "network_mode"}  # fmt: skip
-_NAME = re.compile(r"\$(?:\{(\w+)(?::?-([^}]*))?\}|(\w+))")
+_NAME = regex(r"\$(?:\{(\w+)(?::?-([^}]*))?\}|(\w+))")
 
 
 def plan(task: Task) -> RunPlan:

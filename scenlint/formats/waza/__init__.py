@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scenlint.formats.base import TaskRef, below, fragments_of, read_document, sniff, text_at, value_at
 from scenlint.formats.waza.graders import DEFAULT_TIMEOUT, read_graders
@@ -31,8 +31,10 @@ from scenlint.task.model import (
     Value,
     Verifier,
 )
-from scenlint.task.plan import RunPlan
 from scenlint.task.policy import Policy
+
+if TYPE_CHECKING:
+    from scenlint.task.plan import RunPlan
 
 CODE = {"python", "shell", "javascript", "typescript", "powershell", "ruby", "perl", "go"}
 VARIABLES = ("WAZA_WORKSPACE_DIR", "WAZA_GRADING_CONTEXT")

@@ -12,6 +12,7 @@ from typing import Any
 
 from scenlint.formats.waza.suite import Places
 from scenlint.source.data import parse
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment
 
 EVALUATOR = Path(__file__).with_name("evaluator.py")
@@ -19,8 +20,8 @@ SNAPSHOTS = "/waza/snapshots"
 _ARGUMENT_LIMIT = 100_000  # characters; one argument of a program may not be much longer
 # What an assertion may know of a session besides what the agent said last.
 _OF_THE_SESSION = {"outcome", "transcript", "tool_calls", "errors", "duration_ms"}
-_LOOK_AROUND = re.compile(r"\(\?(?:[=!]|<[=!])")
-_FOREIGN = re.compile(r"\\[pPCQ]|\[\[:|\(\?[a-z]*U")
+_LOOK_AROUND = regex(r"\(\?(?:[=!]|<[=!])")
+_FOREIGN = regex(r"\\[pPCQ]|\[\[:|\(\?[a-z]*U")
 _TEXTS = ("contains", "not_contains", "contains_cs", "not_contains_cs", "regex_match", "regex_not_match")
 
 

@@ -9,16 +9,17 @@ from pathlib import Path
 from scenlint.formats.base import language_of, text_at, value_at
 from scenlint.formats.waza.suite import Places
 from scenlint.source.data import Data
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment
 from scenlint.task.model import Grader, Value
 
 DEFAULT_TIMEOUT = 30.0
-_CODE_FLAG = re.compile(r"-[a-zA-Z]*c|-e|--eval|-Command", re.IGNORECASE)
+_CODE_FLAG = regex(r"-[a-zA-Z]*c|-e|--eval|-Command", re.IGNORECASE)
 _INTERPRETERS = (
-    (re.compile(r"python[\d.]*|py|pypy3?"), "python"),
-    (re.compile(r"(?:ba|da|z|k)?sh"), "shell"),
-    (re.compile(r"node|deno|bun"), "javascript"),
-    (re.compile(r"pwsh|powershell"), "powershell"),
+    (regex(r"python[\d.]*|py|pypy3?"), "python"),
+    (regex(r"(?:ba|da|z|k)?sh"), "shell"),
+    (regex(r"node|deno|bun"), "javascript"),
+    (regex(r"pwsh|powershell"), "powershell"),
 )
 
 

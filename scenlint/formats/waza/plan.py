@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import posixpath
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from scenlint.formats.digests import with_digests
 from scenlint.formats.planning import Settings, configured_oracle
 from scenlint.formats.waza.declared import EVALUATOR, OnlyWazaError, declared
 from scenlint.formats.waza.suite import Places, task_keys
+from scenlint.source.regex import regex
 from scenlint.task.model import Grader, Task
 from scenlint.task.plan import (
     VERIFIER,
@@ -35,7 +35,7 @@ _CONTEXT = {
     "version": 1, "output": "", "outcome": {}, "transcript": [], "tool_calls": [], "tool_events": None,
     "host_lifecycle": None, "command_invocations": None, "user_input_requests": None, "duration_ms": 0,
 }  # fmt: skip
-_PATH = re.compile(r"[\w@+-][\w.@+-]*(?:/[\w.@+-]+)*\.\w+")
+_PATH = regex(r"[\w@+-][\w.@+-]*(?:/[\w.@+-]+)*\.\w+")
 
 
 def plan(task: Task) -> RunPlan:

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from scenlint.source.files import FileTree, read_source
+from scenlint.source.regex import regex
 from scenlint.source.text import Source
 
 EVAL_FILES = ("eval.yaml", "eval.yml")
 _LEVELS = 4  # folders above the eval that waza may have been started from
 
-_KEY = re.compile(r"^(name|config|tasks|tasks_from|skill|graders|metrics)[ \t]*:", re.MULTILINE)
+_KEY = regex(r"^(name|config|tasks|tasks_from|skill|graders|metrics)[ \t]*:", re.MULTILINE)
 
 
 def is_eval(text: str) -> bool:

@@ -4,21 +4,30 @@ import re
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
+from scenlint.source.regex import regex
 
 # A purpose ("to keep it small") or a reference ("the appropriate one") settles what fits.
-_FITTING = re.compile(
-    r"(?<!the )(?<!its )(?<!their )\b(?:appropriate|suitable|reasonable)(?:ly)?\b(?!(?: \w+){0,3} (?:for|to)\b)(?! \()", re.I
-)
-_RECENT = re.compile(r"(?<!most )(?<!more )\b(?:recent|latest)(?= \w+s\b)", re.I)
-_TOP = re.compile(
-    r"\btop(?= (?:\w+ )?(?:performers|customers|products|users|items|results|entries|sellers|pages|words|errors|causes|scores|files)\b)",
+_FITTING = regex(
+    r"(?<!the )(?<!its )(?<!their )\b(?:appropriate|suitable|reasonable)(?:ly)?\b(?!(?: \w+){0,3} (?:for|to)\b)(?! \()",
     re.I,
 )
-_OPEN = re.compile(r"\betc\b\.?(?!\w)|, and so on\b|, and the like\b", re.I)
-_WORDS = ((_FITTING, "fits"), (_RECENT, "counts as recent"), (_TOP, "counts as top"), (_OPEN, "else belongs to the list"))
-_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|‘[^’\n]*’|(?<!\w)'[^'\n]+'(?!\w)|`[^`\n]*`|「[^」]*」")
-_SETTLED = re.compile(r"\d|\(|\b(?:exactly|precisely|specified|described|listed|above|below|following|e\.g\.|i\.e\.|for example|such as|namely|typically|like|contains?|only|all|any|every)\b", re.I)
-_INSIDE = re.compile(r"\([^()]*\)")  # examples of what stands before them
+_RECENT = regex(r"(?<!most )(?<!more )\b(?:recent|latest)(?= \w+s\b)", re.I)
+_THINGS = "performers|customers|products|users|items|results|entries|sellers|pages|words|errors|causes|scores|files"
+_TOP = regex(rf"\btop(?= (?:\w+ )?(?:{_THINGS})\b)", re.I)
+_OPEN = regex(r"\betc\b\.?(?!\w)|, and so on\b|, and the like\b", re.I)
+_WORDS = (
+    (_FITTING, "fits"),
+    (_RECENT, "counts as recent"),
+    (_TOP, "counts as top"),
+    (_OPEN, "else belongs to the list"),
+)
+_QUOTED = regex(r"\"[^\"\n]*\"|“[^”\n]*”|‘[^’\n]*’|(?<!\w)'[^'\n]+'(?!\w)|`[^`\n]*`|「[^」]*」")
+_SETTLED = regex(
+    r"\d|\(|\b(?:exactly|precisely|specified|described|listed|above|below|following|e\.g\.|i\.e\.|for example|such as|"
+    r"namely|typically|like|contains?|only|all|any|every)\b",
+    re.I,
+)
+_INSIDE = regex(r"\([^()]*\)")  # examples of what stands before them
 
 
 @rule(

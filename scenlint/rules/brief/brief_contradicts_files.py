@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
+from scenlint.source.regex import regex
 from scenlint.task import statements
 from scenlint.task.paths import Token
 from scenlint.task.settings import find_clashes
 from scenlint.task.shipped import Shipped, read_data
 from scenlint.task.statements import Sentence, Statement
 
-_HANDOUT = re.compile(r"\.(?:jpe?g|png|gif|webp|pdf|mp[34]|wav|mov|csv|xlsx|docx|pptx|zip)$", re.I)
+_HANDOUT = regex(r"\.(?:jpe?g|png|gif|webp|pdf|mp[34]|wav|mov|csv|xlsx|docx|pptx|zip)$", re.I)
 HELP = "make the two agree: an agent that trusts either is marked wrong for the other"
 
 
@@ -69,9 +70,11 @@ def _missing_inputs(task: Task, given: list[Statement]) -> Iterator[Finding]:
 
 def _missing_handouts(task: Task, sentences: list[Sentence]) -> Iterator[Finding]:
     """Files to be uploaded to a task's applications that the brief's own list of input files does not have."""
+    if not task.sites:
+        return
     listed = {t.plain: s for s in sentences if re.search(r"input files?", s.context, re.I) for t in s.paths}
     names = {posixpath.basename(p) for p in listed}
-    for sentence in sentences if task.sites else []:
+    for sentence in sentences:
         for token in sentence.paths:
             before = sentence.text[max(0, token.start - 60) : token.start]
             named = bool(names) and re.search(r"\b(?:provided|supplied|attached)\b", before) and "/" not in token.text

@@ -5,11 +5,14 @@ import re
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
+from scenlint.source.regex import regex
 from scenlint.task.model import Verifier
 from scenlint.task.paths import Token, find_paths
 
-_GENERIC = re.compile(r"(?:test|tests|solve|solution|run|main|check|verify|conftest|__init__|setup|utils|helpers?)\.\w+")
-_MAKES = re.compile(r"\b(?:creat|writ|implement|add|sav|produc|generat|provid|put|updat|edit|modif|fix|complet)\w*\b[^.\n]*$", re.I)
+_GENERIC = regex(r"(?:test|tests|solve|solution|run|main|check|verify|conftest|__init__|setup|utils|helpers?)\.\w+")
+_MAKES = regex(
+    r"\b(?:creat|writ|implement|add|sav|produc|generat|provid|put|updat|edit|modif|fix|complet)\w*\b[^.\n]*$", re.I
+)
 
 
 @rule(
@@ -41,7 +44,10 @@ def brief_reveals_verifier(task: Task) -> Iterator[Finding]:
 
 def _what(task: Task, verifier: Verifier, token: Token, tests: set[str]) -> str:
     path, name = token.plain, posixpath.basename(token.plain)
-    folders = {f"{(verifier.mount or '').rstrip('/')}/" if verifier.mount else "", f"{verifier.folder}/" if verifier.folder else ""} - {""}
+    folders = {
+        f"{(verifier.mount or '').rstrip('/')}/" if verifier.mount else "",
+        f"{verifier.folder}/" if verifier.folder else "",
+    } - {""}
     if path in verifier.verdict_paths or any(path == posixpath.dirname(v) for v in verifier.verdict_paths):
         return "the file that holds the verdict"
     inside = next((path.removeprefix(f) for f in folders if path.startswith(f)), None)
@@ -50,6 +56,10 @@ def _what(task: Task, verifier: Verifier, token: Token, tests: set[str]) -> str:
     if name in tests and not _GENERIC.fullmatch(name) and inside is None and "/" not in path:
         return "a file of the verifier"
     folder = task.oracle.folder if task.oracle else None
-    if folder and f"{folder}/{path.removeprefix('/').removeprefix(folder + '/')}" in task.files and f"{folder}/" in path:
+    if (
+        folder
+        and f"{folder}/{path.removeprefix('/').removeprefix(folder + '/')}" in task.files
+        and f"{folder}/" in path
+    ):
         return "the reference solution"
     return ""

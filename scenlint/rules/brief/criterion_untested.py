@@ -4,22 +4,21 @@ import re
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Role, Task, related, rule
+from scenlint.source.regex import regex
 from scenlint.source.text import Span
 from scenlint.task.criteria import Criterion, is_demand
 from scenlint.task.mapping import Mapping, Vocabulary, map_task
 from scenlint.task.repeats import unread_repeats
 
-_JUDGED = re.compile(
+_JUDGED = regex(
     r"\b(?:openai|anthropic|litellm|llm[_ -]?(?:judge|as)|judge_(?:prompt|model)|chat/completions|gpt-\d)", re.I
 )
-_EVERY_CALL = re.compile(
+_EVERY_CALL = regex(
     r"\b(?:each|every|all|any|further|repeated|later|timed|subsequent|other|both)\b[^.]{0,40}?"
     r"\b(?:calls?|runs?|invocations?)\b",
     re.I,
 )
-_RIGHT = re.compile(
-    r"\b(?:right|correct\w*|same|results?|returns?|answers?|outputs?|equals?|identical|prints?)\b", re.I
-)
+_RIGHT = regex(r"\b(?:right|correct\w*|same|results?|returns?|answers?|outputs?|equals?|identical|prints?)\b", re.I)
 # What code says without the word.
 _IDIOMS = {
     r"\[+ -x |X_OK|S_IX|0o111|0o[57]{3}": "executable chmod +x",
@@ -27,7 +26,7 @@ _IDIOMS = {
     r"st_mode": "mode",
 }
 # What informs, allows or forbids: the last is another rule's.
-_SKIPPED = re.compile(
+_SKIPPED = regex(
     r"\W*(?:load|we (?:provide|give)|there (?:is|are)|never|avoid|no\b|try|use\b|assume)|"
     r".*\b(?:not|cannot|without)\b|.*n't\b",
     re.I,

@@ -5,25 +5,29 @@ import re
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
+from scenlint.source.regex import regex
 from scenlint.task.model import Isolation
 from scenlint.task.paths import Token, find_paths
 from scenlint.task.statements import Sentence, sentences
 
-_VERBS = r"(?:modif(?:y|ied)|chang(?:e|ed)|edit(?:ed)?|alter(?:ed)?|touch(?:ed)?|overwrit(?:e|ten)|delet(?:e|ed)|remov(?:e|ed))"
+_VERBS = (
+    r"(?:modif(?:y|ied)|chang(?:e|ed)|edit(?:ed)?|alter(?:ed)?|touch(?:ed)?|overwrit(?:e|ten)|(?:delet|remov)(?:e|ed))"
+)
 _NOT = r"(?:do not|don[’']t|must not|mustn[’']t|should not|may not|cannot|never)"
-_FORBIDS = re.compile(
-    rf"\b{_NOT} (?:be )?(?:(?:directly|otherwise) )?{_VERBS}(?:(?: or |, ?){_VERBS})*(?: (?:the|any|of|existing|original|provided|file|files|script|contents?)){{0,4}}[\s`'\"*]*$",
-    re.I,
+_WHAT = r"(?: (?:the|any|of|existing|original|provided|file|files|script|contents?)){0,4}"
+_FORBIDS = regex(
+    rf"\b{_NOT} (?:be )?(?:(?:directly|otherwise) )?{_VERBS}(?:(?: or |, ?){_VERBS})*{_WHAT}[\s`'\"*]*$", re.I
 )
+_STAYS = r"(?:remain|stay|be (?:left|kept)) (?:unchanged|untouched|unmodified|intact|as (?:is|they are))"
 # "`x.py` (do not modify)", "`x.py` must remain unchanged", "`x.py` must not be modified"
-_FORBIDDEN = re.compile(
-    rf"^[`'\"*]*(?: [\w-]+){{0,5}}? ?(?:[-–—:(,]+ ?{_NOT} {_VERBS}\b(?! the)|(?:must|should) (?:remain|stay|be (?:left|kept)) (?:unchanged|untouched|unmodified|intact|as (?:is|they are))\b(?! and)|"
-    rf"(?:must|should|may) not be {_VERBS}\b)",
+_FORBIDDEN = regex(
+    rf"^[`'\"*]*(?: [\w-]+){{0,5}}? ?(?:[-–—:(,]+ ?{_NOT} {_VERBS}\b(?! the)|"
+    rf"(?:must|should) {_STAYS}\b(?! and)|(?:must|should|may) not be {_VERBS}\b)",
     re.I,
 )
-_LIST = re.compile(r"[`'\"*]*(?:, (?:and |or |nor )?| and | or | nor )(?:the )?[`'\"*]*$")
+_LIST = regex(r"[`'\"*]*(?:, (?:and |or |nor )?| and | or | nor )(?:the )?[`'\"*]*$")
 # How a verifier notices a change, or does without the file at hand.
-_NOTICES = re.compile(
+_NOTICES = regex(
     r"sha\d*|md5|blake|hashlib|checksum|digest|filecmp|\bcmp\b|\bdiff\b|difflib|unchanged|untouched|unmodified|modif|tamper|"
     r"pristine|original|backup|getmtime|st_mtime|git\b|must_match|snapshot|restore|integrity",
     re.I,
@@ -76,4 +80,7 @@ def _targets(sentence: Sentence) -> Iterator[Token]:
 
 def _enforced(texts: list[str], name: str) -> bool:
     """Whether a file of the verifier that speaks of this one, or of all files, looks for changes."""
-    return any(_NOTICES.search(text) and (name in text or re.search(r"git (?:diff|status)|\bgit\b.*\bdiff", text)) for text in texts)
+    return any(
+        _NOTICES.search(text) and (name in text or re.search(r"git (?:diff|status)|\bgit\b.*\bdiff", text))
+        for text in texts
+    )

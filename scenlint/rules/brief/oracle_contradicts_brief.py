@@ -5,19 +5,14 @@ import re
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
+from scenlint.source.regex import regex
 from scenlint.source.text import Span
+from scenlint.task.outputs import asked_outputs
 from scenlint.task.paths import extension, find_paths
-from scenlint.task.statements import Sentence, sentences
 from scenlint.task.suggest import closest
 
-_ASKED = re.compile(
-    r"\b(?:writ|sav|creat|generat|produc|output|stor|export|put|plac|dump|record|report|deliver)\w*\b[^.\n]*$|"
-    r"(?:写入|保存|输出|生成|创建)[^。\n]*$",
-    re.I,
-)
-
-_DATE = re.compile(r"\b(?:YYYY[-/.]MM[-/.]DD|DD[-/.]MM[-/.]YYYY|MM[-/.]DD[-/.]YYYY)\b")
-_FORMATTED = re.compile(r"(?:strftime\(\s*[\"']|\bdate (?:-u )?\+[\"']?)((?=[^\s\"')]*%[dmYF])[^\s\"')]+)")
+_DATE = regex(r"\b(?:YYYY[-/.]MM[-/.]DD|DD[-/.]MM[-/.]YYYY|MM[-/.]DD[-/.]YYYY)\b")
+_FORMATTED = regex(r"(?:strftime\(\s*[\"']|\bdate\b[^\n|;&]*?\+[\"']?)((?=[^\s\"')]*%[dmYF])[^\s\"')]+)")
 
 
 @rule(
@@ -33,7 +28,7 @@ def oracle_contradicts_brief(task: Task) -> Iterator[Finding]:
     written = _paths(task)
     text = "\n".join(f.text for f in (task.oracle.entry, *task.oracle.files)) if task.oracle else ""
     brief = "\n".join(b.prose.text for b in task.briefs)
-    asked = _asked(task)
+    asked = asked_outputs(task)
     made = [p for p, span in written.items() if _is_written(span) and posixpath.basename(p) not in brief]
     for path, place in asked.items():
         name, folder = posixpath.basename(path), posixpath.dirname(path)
@@ -76,27 +71,16 @@ def _uses(text: str, folder: str, name: str) -> bool:
     return f"{folder}/{name}" in text or re.search(rf"{re.escape(folder)}/?(?=[\s\"';)&|}}]|$)", text) is not None
 
 
-def _asked(task: Task) -> dict[str, Span]:
-    """The files that the briefs want made, and where they say so."""
-    out: dict[str, Span] = {}
-    for brief in task.briefs:
-        for sentence in sentences(brief.prose):
-            for token in sentence.paths:
-                if extension(token.plain) and _wants(sentence, token.start) and not task.visible.exists(token.plain):
-                    out.setdefault(token.plain, sentence.span(token.start, token.end))
-    return out
-
-
-def _wants(sentence: Sentence, at: int) -> bool:
-    return bool(_ASKED.search(sentence.text[:at])) and not re.search(r"e\.g\.|example|such as|not (?:to )?(?:writ|creat)", sentence.text, re.I)
-
-
 def _paths(task: Task) -> dict[str, Span]:
     """The path-like words of the solution that look like files, those of the system left out."""
     out: dict[str, Span] = {}
     for fragment in (task.oracle.entry, *task.oracle.files) if task.oracle else ():
         for token in find_paths(fragment.text):
-            if extension(token.plain) and not token.open and not re.match(r"/(?:etc|usr|proc|dev|var|tmp|root/\.)", token.plain):
+            if (
+                extension(token.plain)
+                and not token.open
+                and not re.match(r"/(?:etc|usr|proc|dev|var|tmp|root/\.)", token.plain)
+            ):
                 out.setdefault(token.plain, fragment.span(token.start, token.end))
     return out
 
@@ -105,7 +89,10 @@ def _is_written(span: Span) -> bool:
     """Whether something is written into the file named here."""
     text = span.source.text
     before, after = text[max(0, span.start - 30) : span.start], text[span.end : span.end + 30]
-    return bool(re.search(r">\s*[\"']?$|\btee (?:-a )?[\"']?$", before) or re.match(r"[\"']\)?(?:, ?[\"'][wax]|\.write_)", after))
+    return bool(
+        re.search(r">\s*[\"']?$|\btee (?:-a )?[\"']?$", before)
+        or re.match(r"[\"']\)?(?:, ?[\"'][wax]|\.write_)", after)
+    )
 
 
 def _elsewhere(written: dict[str, Span], name: str) -> str | None:

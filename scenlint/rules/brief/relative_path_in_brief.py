@@ -6,12 +6,17 @@ from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
 from scenlint.source import dockerfile
+from scenlint.source.regex import regex
 from scenlint.source.text import Span
 from scenlint.task.image_build import plain_base
 from scenlint.task.model import Place
 from scenlint.task.paths import Token
 
-_STATED = re.compile(r"\b(?:working|current|start\w*) (?:directory|folder) (?:is|will be|set to)\b|\b(?:cd|change) (?:in)?to [`\"']?/|工作目录", re.I)
+_STATED = regex(
+    r"\b(?:working|current|start\w*) (?:directory|folder) (?:is|will be|set to)\b|"
+    r"\b(?:cd|change) (?:in)?to [`\"']?/|工作目录",
+    re.I,
+)
 
 
 @rule(
@@ -51,7 +56,9 @@ def _knows_workdir(task: Task) -> bool:
     builds = [b for b in environment.builds if b.place is Place.AGENT]
     stages = [dockerfile.parse(b.fragment, b.arguments).final(b.target) for b in builds]
     # An image of somebody's own may well set one.
-    return not stages or any(s is None or s.workdir is not None or not plain_base(s.root.base.text or "") for s in stages)
+    return not stages or any(
+        s is None or s.workdir is not None or not plain_base(s.root.base.text or "") for s in stages
+    )
 
 
 def _is_relative(token: Token) -> bool:

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 
 from scenlint.rules import Finding, Role, Task, related, rule
 from scenlint.source.markdown import Part, parse
+from scenlint.source.regex import regex
 from scenlint.task.checks import Check, Dialect
 from scenlint.task.mapping import Mapping, brief_vocabulary, map_task, marks
 
 HELP = "state in the brief what it demands and name that criterion in the check, or take the check out"
-_SANITY = re.compile(
+_SANITY = regex(
     r"sanity|setup|set_up|smoke|environment|precondition|prerequisite|fixture|helper|self[- _]?test|import", re.I
 )
 _NAMED = (Dialect.TEST, Dialect.POINTS, Dialect.CASE, Dialect.GRADER)

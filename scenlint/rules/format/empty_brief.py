@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
 from scenlint.source.markdown import Markdown, Part, parse
+from scenlint.source.regex import regex
 
-_CANARY = re.compile(r"^.*(?:canary GUID|BENCHMARK DATA SHOULD NEVER APPEAR).*$", re.I | re.M)
+_CANARY = regex(r"^.*(?:canary GUID|BENCHMARK DATA SHOULD NEVER APPEAR).*$", re.I | re.M)
 
 
 @rule(

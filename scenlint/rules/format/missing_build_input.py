@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
 from scenlint.source import dockerfile
 from scenlint.source.dockerfile import Word
+from scenlint.source.regex import regex
 from scenlint.source.text import Span
 from scenlint.task.context import Context
 from scenlint.task.images import services
 from scenlint.task.model import BuildFile, Document
 
 _LEVELS = 4  # folders above the task that a build may be started from
-_UNLISTED = re.compile(r"(?:^|/)(?:\.git|node_modules|\.?venv)(?:/|$)")  # never listed, so nothing is known of them
+_UNLISTED = regex(r"(?:^|/)(?:\.git|node_modules|\.?venv)(?:/|$)")  # never listed, so nothing is known of them
 
 
 @rule(

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
+from scenlint.source.regex import regex
 from scenlint.task.policy import Profile
 
-CANARY = re.compile(r"canary.{0,40}?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.DOTALL)
+CANARY = regex(r"canary.{0,40}?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.DOTALL)
 
 
 @rule(

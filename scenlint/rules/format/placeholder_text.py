@@ -6,25 +6,26 @@ from typing import Any
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Task, rule
 from scenlint.source.markdown import Part, parse
+from scenlint.source.regex import regex
 from scenlint.source.text import Span
 from scenlint.task.model import Document
 
 _VERB = (
     r"describe|write|add|fill|explain|document|specify|decide|list|say|replace|complete|insert|provide|put|define|state"
 )
-_WORD = re.compile(
+_WORD = regex(
     r"(?:todo|tbd|tba|fixme|xxx+|placeholder|coming soon|"
     r"to be (?:done|written|determined|added|completed|filled in|defined)|待定|待补充|待填写)\W*$|"
     rf"(?:todo|tbd|fixme|xxx)\W+(?:{_VERB})\b.*$",
     re.I | re.S,
 )
 _TELLS = rf"\b(?:{_VERB}|todo|placeholder|problem statement|your|goes here|here)\b|\bone[- ](?:paragraph|line|sentence)"
-_SLOT = re.compile(rf"[<\[{{]+\s*(?=.*(?:{_TELLS}))[^<>\[\]{{}}]{{4,}}[>\]}}]+\.?$|\{{\{{\s*[\w.]+\s*\}}\}}$", re.I)
-_LOREM = re.compile(r"(?<![\"'“`])\blorem ipsum dolor sit amet", re.I)
-_TEMPLATE_VALUE = re.compile(
+_SLOT = regex(rf"[<\[{{]+\s*(?=.*(?:{_TELLS}))[^<>\[\]{{}}]{{4,}}[>\]}}]+\.?$|\{{\{{\s*[\w.]+\s*\}}\}}$", re.I)
+_LOREM = regex(r"(?<![\"'“`])\blorem ipsum dolor sit amet", re.I)
+_TEMPLATE_VALUE = regex(
     r"your[ _-](?:name|email|org|organi[sz]ation|task)\b.*|you@example\.\w+|your[._-]?email@.*", re.I
 )
-_FREE_TEXT = re.compile(
+_FREE_TEXT = regex(
     r"(?:.*_)?(?:description|title|name|summary|objective|explanation|notes?|source|category|subcategory|goal|purpose|"
     r"instruction|prompt|author|email)s?$",
     re.I,

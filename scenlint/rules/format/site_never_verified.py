@@ -9,8 +9,9 @@ from scenlint.source.environ import env_reads
 from scenlint.source.environ_use import is_used, live_code
 from scenlint.source.liveness import is_dynamic
 from scenlint.source.python import PyModule, parse
+from scenlint.source.regex import regex
 
-_ADDRESS = re.compile(r"localhost|127\.0\.0\.1|\b\w+://\S*\w:\d|rollout_")
+_ADDRESS = regex(r"localhost|127\.0\.0\.1|\b\w+://\S*\w:\d|rollout_")
 
 
 @rule(

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from scenlint.rules import Confidence, Finding, Kind, Severity, Task, rule
+from scenlint.source.regex import regex
 
 # What people keep beside any work, and what belongs to tools.
-_USUAL = re.compile(
+_USUAL = regex(
     r"(?:readme|licen[cs]e|copying|notice|changelog|changes|contributing|authors|citation|security)(?:[._-].*)?", re.I
 )
-_LITTER = re.compile(r"__pycache__|.*\.py[co]|\..*")  # caches and hidden files: leftover-artifact's matter
+_LITTER = regex(r"__pycache__|.*\.py[co]|\..*")  # caches and hidden files: leftover-artifact's matter
 
 
 @rule(

@@ -7,13 +7,14 @@ from typing import NamedTuple
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
 from scenlint.source.environ import env_reads
 from scenlint.source.python import parse as parse_python
+from scenlint.source.regex import regex
 from scenlint.source.shell import parse as parse_shell
 from scenlint.source.text import Fragment, Span
 from scenlint.task.model import HarnessVariables
 from scenlint.task.suggest import closest
 
 # `$NAME`, `${NAME}` and `${NAME:?}` ask for it; `${NAME:-…}` and `${NAME:+…}` do without.
-_EXPANSION = re.compile(r"(?<![\\$])\$(?:\{(?P<name>[A-Z]\w*)(?P<operator>:?[-=+])?|(?P<bare>[A-Z]\w*))")
+_EXPANSION = regex(r"(?<![\\$])\$(?:\{(?P<name>[A-Z]\w*)(?P<operator>:?[-=+])?|(?P<bare>[A-Z]\w*))")
 
 
 @rule(

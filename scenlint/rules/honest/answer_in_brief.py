@@ -8,53 +8,54 @@ from functools import cached_property
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
 from scenlint.source import python
 from scenlint.source.markdown import Markdown, Part, parse
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment, Span
 from scenlint.task.checks import Comparison
 from scenlint.task.mapping import stems
 
 HELP = "take the value out of the brief, or make the example differ from the graded case"
 # Words that any finished work reports, or that leave two or three ways only.
-_TRIVIAL = re.compile(
+_TRIVIAL = regex(
     r"\W*(?:success\w*|succeeded|fail\w*|pass\w*|yes|no|true|false|none|null|ok|done|completed?|valid|invalid|healthy|"
     r"fixed|resolved|ready|errors?|enabled|disabled|on|off|\d|100|0?\.\d|v?\d)\W*$",
     re.I,
 )
-_NO_VALUE = re.compile(r"[<>\[\]{}|/]|\bor\b|\bone of\b|\w, \w|\w\.\w{1,5}$|.{80}")  # a slot, a choice, a list, a path
-_EXAMPLE = re.compile(r"\bexamples?\b|\be\.g\.|\bfor instance\b|\bsample (?:output|result|answer)|示例|例如|例子", re.I)
+_NO_VALUE = regex(r"[<>\[\]{}|/]|\bor\b|\bone of\b|\w, \w|\w\.\w{1,5}$|.{80}")  # a slot, a choice, a list, a path
+_EXAMPLE = regex(r"\bexamples?\b|\be\.g\.|\bfor instance\b|\bsample (?:output|result|answer)|示例|例如|例子", re.I)
 _FIND = (
     r"identif(?:y|ying)|determin(?:e|ing)|find(?: out)?|finding|recogni[sz]e|classif(?:y|ying)|work out|figure out|"
     r"discover|deduce|infer|decide|extract|read off|recover|decode|decipher|crack|guess"
 )
-_ASK = re.compile(
+_ASK = regex(
     rf"\b(?:{_FIND})\b([^.;:!?\n]{{3,90}})|"
     r"\b(?:image|photo|picture|video|audio|visually)-derived ([^.,;:\n]{3,40})|"
     r"(?:识别|确定|找出|判断|提取)([^。；：，\n]{1,20})",
     re.I,
 )
-_COUNTED = re.compile(
+_COUNTED = regex(
     r"\b(?:number of|count|how many|total|sum|average|calculat\w*|comput\w*|which|what|analy[sz]e|diagnos\w*)\b", re.I
 )
-_WHICH = re.compile(
+_WHICH = regex(
     r"\b(?:film|movie|book|song|album|painting|artist|species|plant|animal|bird|landmark|building|place|city|country|"
     r"person|character|game|author|director|product|brand|logo|title|name)s?\b|电影|影片|书",
     re.I,
 )
 _QUOTED = r"[\"'`*“]*(?P<value>[^\n]{3,120}?)[\"'`*”]*[ \t]*$"
-_LABELLED = re.compile(
+_LABELLED = regex(
     rf"^[ \t]*(?:[-*+][ \t]+)?\W{{0,3}}(?P<label>[A-Za-z][\w ]{{1,30}}?)\W{{0,3}}[:=][ \t]*{_QUOTED}", re.M
 )
-_DECIDED = re.compile(
+_DECIDED = regex(
     r"\b(?P<label>[a-z]{4,20})(?: (?:determination|classification|level|rating|label|verdict|class))?(?: is|:|=)?[ \t]+"
     r"[\"“`](?P<value>[^\"”`\n]{3,40})[\"”`]",
     re.I,
 )
-_ANSWER = re.compile(
+_ANSWER = regex(
     r"\b(?:correct |right |final |expected )?answers?(?: here| then)? (?:is|are|=|would be)[: ]+"
     r"[\"'`“*]*([^\"'`”*\n]{1,80})|答案(?:是|为|：)\s*[\"`“]?([^\"`”。\n]{1,60})",
     re.I,
 )
 _TOLD = r"(?:there (?:are|were)|in (?:all|total)|altogether|comes? to|amounts? to|adds? up to)"
-_CODE = re.compile(r".*\.(?:py|js|ts|sh|go|rs|c|cc|cpp|h|java|rb|pl|r|sql|tex|html|css)$", re.I)
+_CODE = regex(r".*\.(?:py|js|ts|sh|go|rs|c|cc|cpp|h|java|rb|pl|r|sql|tex|html|css)$", re.I)
 
 Hit = tuple[Span, str, str]
 
@@ -111,25 +112,32 @@ class _Asserted:
         return out
 
     @cached_property
-    def literals(self) -> dict[str, Span]:
+    def literals(self) -> dict[str, tuple[python.PyModule, ast.Constant]]:
         """Every string in the verifier's code, folded; where it stands first."""
-        out: dict[str, Span] = {}
+        out: dict[str, tuple[python.PyModule, ast.Constant]] = {}
         for fragment in self.task.verifier.code("python") if self.task.verifier else ():
             module = python.parse(fragment)
-            for node in module.nodes:
-                if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 200:
-                    out.setdefault(" ".join(node.value.lower().split()), module.span(node))
+            for node in module.of(ast.Constant):
+                if isinstance(node.value, str) and len(node.value) < 200:
+                    out.setdefault(" ".join(node.value.lower().split()), (module, node))
         return out
 
     def mentions(self, value: str) -> bool:
         """Whether a string in the verifier's code holds the value, or one part of a title in two parts."""
         parts = [p for p in (value, *re.split(r"[:–—]\s", value)) if len(p) >= 4]
         folded = [" ".join(p.lower().split()) for p in parts]
-        return any(re.search(rf"(?<!\w){re.escape(p)}(?!\w)", literal) for literal in self.literals for p in folded)
+        return any(
+            p in literal and re.search(rf"(?<!\w){re.escape(p)}(?!\w)", literal)
+            for literal in self.literals
+            for p in folded
+        )
 
     def place(self, value: str) -> Span | None:
         found = next((c for v, _, c in self.in_files if v.lower() == value.lower()), None)
-        return (found.constant_span or found.span) if found else self.literals.get(" ".join(value.lower().split()))
+        if found:
+            return found.constant_span or found.span
+        module, node = self.literals.get(" ".join(value.lower().split()), (None, None))
+        return module.span(node) if module and node else None
 
 
 def _examples(document: Markdown, asserted: _Asserted) -> Iterator[Hit]:

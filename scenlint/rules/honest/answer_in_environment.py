@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
+from scenlint.source.regex import regex
 from scenlint.source.text import Span
 from scenlint.task.asserted import asserted, says
 from scenlint.task.image import Given
@@ -13,8 +14,8 @@ from scenlint.task.leaks import ANSWERLIKE, Leak, agent_image, baked_answers, co
 
 _HELP = "keep it in the verifier's folder, which the agent does not see, or name it in the brief if it is an input"
 _CODE = (".py", ".sh")
-_LEGAL = re.compile(r"license|licence|copying|notice|readme|\.gitignore", re.I)
-_NUMBER = re.compile(r"-?\d*\.?\d+")
+_LEGAL = regex(r"license|licence|copying|notice|readme|\.gitignore", re.I)
+_NUMBER = regex(r"-?\d*\.?\d+")
 _LONGEST = 200_000  # characters of a file that is searched for values
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
 from scenlint.source import dockerfile, gitdir
 from scenlint.source.dockerfile import Instruction, Stage
+from scenlint.source.regex import regex
 from scenlint.source.shell import Command, parse
 from scenlint.source.text import Span
 from scenlint.task.context import Context
@@ -14,11 +15,15 @@ from scenlint.task.fetches import read_fetches
 from scenlint.task.model import Place
 from scenlint.task.runs import oracle_runs
 
-_CHANGE = re.compile(r"https?://(?:www\.)?(?:github|gitlab|bitbucket)\.\w+/[\w.-]+/[\w.-]+/(?:-/)?(?:issues|pulls?|merge_requests|commits?)/\w+")
-_FIX = re.compile(r"\bfix|\bbug|vulnerab|\bCVE|regress|broken|fails?\b|failing|incorrect|\bissue|crash|wrong|restore|implement", re.I)
-_GIT = re.compile(r"\bgit\b|\bcommits?\b|\bbranch|\bhistory\b|\bmerge\b|rebase", re.I)
+_CHANGE = regex(
+    r"https?://(?:www\.)?(?:github|gitlab|bitbucket)\.\w+/[\w.-]+/[\w.-]+/(?:-/)?(?:issues|pulls?|merge_requests|commits?)/\w+"
+)
+_FIX = regex(
+    r"\bfix|\bbug|vulnerab|\bCVE|regress|broken|fails?\b|failing|incorrect|\bissue|crash|wrong|restore|implement", re.I
+)
+_GIT = regex(r"\bgit\b|\bcommits?\b|\bbranch|\bhistory\b|\bmerge\b|rebase", re.I)
 # What leaves nothing behind of what came later.
-_CLEANED = re.compile(
+_CLEANED = regex(
     r"\brm\s+-\w*r\w*\s[^\n;&|]*\.git(?![\w-])|\bgit\s+gc\b[^\n;&|]*--prune|-name\s+\W*\.git\b|filter-repo|--orphan|\bgit\s+init\b"
 )
 
@@ -62,16 +67,20 @@ def _cloned(stage: Stage, brief: str) -> Iterator[Finding]:
         patched = next((c for _, c in later if c.program == "patch" or _is_git(c, "apply")), None)
         moved = next((c for _, c in later if _is_git(c, "checkout", "reset", "switch")), None)
         if patched is not None:
-            yield _finding(clone.span, "the image keeps `.git`, where `git diff` undoes the patch that makes the task", patched)
+            yield _finding(
+                clone.span, "the image keeps `.git`, where `git diff` undoes the patch that makes the task", patched
+            )
         elif moved is not None and not shallow and _FIX.search(brief):
-            yield _finding(clone.span, "the image keeps `.git` with the commits that came after the one checked out", moved)
+            yield _finding(
+                clone.span, "the image keeps `.git` with the commits that came after the one checked out", moved
+            )
 
 
 def _finding(span: Span, message: str, by: Command) -> Finding:
     return Finding.at(
         span,
         f"{message}, so the fix is there to be read",
-        help="delete `.git`, or make a fresh repository of the files (`rm -rf .git && git init && git add . && git commit`)",
+        help="delete `.git`, or make a fresh repository of the files with `git init` and one commit",
         related=[related(by.span, "the task starts from here")],
     )
 
@@ -88,8 +97,12 @@ def _is_subject(step: Instruction, command: Command, stage: Stage, url: str, bri
     target = words[-1] if words and "/" + words[-1] != "/" + url and "://" not in words[-1] else repository
     place = posixpath.normpath(posixpath.join(step.workdir or "/", target))
     name = posixpath.basename(place)
-    inside = f"{(stage.workdir or '/').rstrip('/')}/".startswith(f"{place.rstrip('/')}/") or name == posixpath.basename(stage.workdir or "")
-    return inside or any(re.search(rf"(?<![\w-])/?{re.escape(n)}(?![\w-])", brief, re.I) for n in {repository, name} if len(n) > 2)
+    inside = f"{(stage.workdir or '/').rstrip('/')}/".startswith(f"{place.rstrip('/')}/") or name == posixpath.basename(
+        stage.workdir or ""
+    )
+    return inside or any(
+        re.search(rf"(?<![\w-])/?{re.escape(n)}(?![\w-])", brief, re.I) for n in {repository, name} if len(n) > 2
+    )
 
 
 def _shipped(task: Task) -> Iterator[Finding]:

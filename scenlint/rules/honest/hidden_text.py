@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
 from scenlint.source import markdown
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment
 from scenlint.task.visible import Text
 
@@ -12,26 +13,40 @@ _DIRECTION = "\u202a-\u202e\u2066-\u2069"
 _TAGS = "\U000e0001-\U000e007f"  # letters that show nothing
 _NOTHING = "\u200b\u2060-\u2064\u180e\ufeff"
 _JOINERS = "\u200c\u200d\u200e\u200f"
-_INVISIBLE = re.compile(f"[{_DIRECTION}{_TAGS}{_NOTHING}{_JOINERS}]+")
+_INVISIBLE = regex(f"[{_DIRECTION}{_TAGS}{_NOTHING}{_JOINERS}]+")
 # Joined emoji, flags, and scripts that need joiners and marks of direction.
-_NEEDED = re.compile(r"[\u0590-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u17ff\ufb1d-\ufeff\u2190-\u2bff\U0001f000-\U0001faff\ufe0f]")
+_NEEDED = regex(
+    r"[\u0590-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u17ff\ufb1d-\ufeff\u2190-\u2bff\U0001f000-\U0001faff\ufe0f]"
+)
 _MANY = 8  # so many carry a message
-_MARKUP = re.compile(
+_MARKUP = regex(
     r"style\s*=\s*[\"'][^\"']*(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|color\s*:\s*(?:white|#fff))[^\"']*[\"']"
     r"|<\w+[^>]*\shidden(?:\s[^>]*)?>",
     re.I,
 )
-_WHO = r"(?:AI|LLM|language model|coding agent|automated (?:agent|reviewer|grader))s?(?: (?:agents?|assistants?|models?|reviewers?|tools?|graders?))?"
-_ORDERS = re.compile(
-    r"\b(?:ignore|disregard|forget) (?:all |any |the |your |every )*(?:previous|prior|above|preceding|earlier|other) (?:\w+ )?"
-    r"(?:instructions?|prompts?|rules|guidelines)\b"
-    rf"|\b(?:if|when|since) you(?:'re| are) an? {_WHO}\b|\b(?:note|message|instructions?|attention)[: ]+(?:to|for) (?:all |any )?{_WHO}\b"
+_WHO = (
+    r"(?:AI|LLM|language model|coding agent|automated (?:agent|reviewer|grader))s?"
+    r"(?: (?:agents?|assistants?|models?|reviewers?|tools?|graders?))?"
+)
+_ORDERS = regex(
+    r"\b(?:ignore|disregard|forget) (?:all |any |the |your |every )*(?:previous|prior|above|preceding|earlier|other) "
+    r"(?:\w+ )?(?:instructions?|prompts?|rules|guidelines)\b"
+    rf"|\b(?:if|when|since) you(?:'re| are) an? {_WHO}\b"
+    rf"|\b(?:note|message|instructions?|attention)[: ]+(?:to|for) (?:all |any )?{_WHO}\b"
     rf"|\b{_WHO} (?:reading|processing|reviewing|grading) this\b",
     re.I,
 )
-_ADDRESSED = re.compile(rf"\b(?:{_WHO}|agents?|assistants?|models?|graders?|reviewers?|you)\b[^.]*\b(?:must|should|shall|always|never|do not|need to|have to)\b", re.I)
-_ABOUT = re.compile(r"inject|jailbreak|adversarial|unicode|zero-width|invisible|bidi|steganogra|hidden (?:text|message)|watermark|\bprompts?\b|\bLLMs?\b", re.I)
-_DATA = re.compile(r"\.(?:json|jsonl|csv|tsv|xml|html?|sql|log|ya?ml|svg|ipynb|po|srt|vtt|eml|mbox|tex|bib)$", re.I)
+_ADDRESSED = regex(
+    rf"\b(?:{_WHO}|agents?|assistants?|models?|graders?|reviewers?|you)\b[^.]*"
+    r"\b(?:must|should|shall|always|never|do not|need to|have to)\b",
+    re.I,
+)
+_ABOUT = regex(
+    r"inject|jailbreak|adversarial|unicode|zero-width|invisible|bidi|steganogra|hidden (?:text|message)|watermark|"
+    r"\bprompts?\b|\bLLMs?\b",
+    re.I,
+)
+_DATA = regex(r"\.(?:json|jsonl|csv|tsv|xml|html?|sql|log|ya?ml|svg|ipynb|po|srt|vtt|eml|mbox|tex|bib)$", re.I)
 _HELP = "take it out; what the agent has to know stands in the brief for everyone to read"
 
 

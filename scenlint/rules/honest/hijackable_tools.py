@@ -12,7 +12,9 @@ from scenlint.task.runs import verifier_runs
 from scenlint.task.users import agent_is_root
 
 _WORKSPACE = "WAZA_WORKSPACE_DIR"  # the variable that names the agent's folder to a grader on the host
-_PINNED = "run it as `python3 -I -m pytest -c /dev/null --rootdir=/tests --noconftest`, or run the verifier in a container"
+_PINNED = (
+    "run it as `python3 -I -m pytest -c /dev/null --rootdir=/tests --noconftest`, or run the verifier in a container"
+)
 _OWN = "call the tools themselves, with settings of the verifier's own, or run the verifier in a container of its own"
 
 
@@ -33,13 +35,11 @@ def hijackable_tools(task: Task) -> Iterator[Finding]:
     for run in verifier_runs(task):
         if verifier.isolation is Isolation.SHARED or _in_workspace(run.command):
             holes, cure = _holes(task, verifier, run.command)
-            if holes:
-                found.append((run.command, holes, cure))
-    for command, holes, cure in sorted(found, key=lambda f: -len(f[1]))[:1]:
+            found += [(run.command, holes, cure)] if holes else []
+    if found:
+        command, holes, cure = max(found, key=lambda f: len(f[1]))
         name = " ".join(w.raw for w in command.tool_words[: 2 if cure is _OWN else 1])
-        yield Finding.at(
-            command.span, f"`{name}` obeys what the agent can leave behind: {'; '.join(holes)}", help=cure
-        )
+        yield Finding.at(command.span, f"`{name}` obeys what the agent can leave behind: {'; '.join(holes)}", help=cure)
 
 
 def _holes(task: Task, verifier: Verifier, command: Command) -> tuple[list[str], str]:
@@ -62,15 +62,24 @@ def _holes(task: Task, verifier: Verifier, command: Command) -> tuple[list[str],
 def _pytest(task: Task, verifier: Verifier, words: list[str]) -> Iterator[str]:
     if not agent_is_root(task) and verifier.isolation is Isolation.SHARED:
         return  # the folders around the tests are root's
-    beside = [e.path for e in task.files.under(verifier.folder or ".") if verifier.folder]
-    ini = next((task.files.read(p) for p in beside if posixpath.basename(p) == "pytest.ini"), None)
+    ini = next(_settings(task, verifier), None)
     line = " ".join(words)
     given = re.search(r"(?:^| )(?:-c[ =]?|--config-file[ =])(\S+)", line)
     mount = (verifier.mount or "/tests").rstrip("/") + "/"
     if ini is None and not (given and re.match(rf"/dev/null|\*|\$|{re.escape(mount)}", given[1])):
         yield "a `pytest.ini` or `pyproject.toml` in a folder above the tests"
-    if "--noconftest" not in words and not (ini and "--noconftest" in ini.text):
+    if "--noconftest" not in words and "--noconftest" not in (ini or ""):
         yield "a `conftest.py` beside or above the tests"
+
+
+def _settings(task: Task, verifier: Verifier) -> Iterator[str]:
+    """The settings files of pytest beside the tests: with one there, those further up do not count."""
+    for entry in task.files.under(verifier.folder) if verifier.folder else []:
+        name = posixpath.basename(entry.path)
+        if name in ("pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml"):
+            source = task.files.read(entry.path)
+            if source is not None and (name.endswith("pytest.ini") or re.search(r"\[(?:tool[:.])?pytest", source.text)):
+                yield source.text
 
 
 def _shadowed(verifier: Verifier, command: Command, module: str) -> list[str]:

@@ -8,15 +8,18 @@ from contextlib import suppress
 from pathlib import Path
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
+from scenlint.source.regex import regex
 from scenlint.source.text import Span
 from scenlint.task.asserted import asserted, says
 from scenlint.task.image import Given
 from scenlint.task.leaks import agent_image, in_briefs, secrets
 
-_COMPILED = re.compile(r"(?:^|/)(?:__pycache__/)?(?P<module>\w+)(?:\.(?:cpython|pypy)[\w-]*)?\.pyc$")
-_TEST_CACHE = re.compile(r"/\.pytest_cache/v/cache/(?:nodeids|lastfailed)$")
-_BACKUP = re.compile(r"(?:^|/)(?:(?P<tilde>[^/]+)~|\.(?P<swap>[^/]+)\.sw[op]|#(?P<auto>[^/]+)#|(?P<old>[^/]+)\.(?:bak|orig|old))$")
-_HISTORY = re.compile(r"(?:^|/)\.(?:bash|python|zsh|node_repl|psql|mysql|sqlite)_history$|(?:^|/)nohup\.out$")
+_COMPILED = regex(r"(?:^|/)(?:__pycache__/)?(?P<module>\w+)(?:\.(?:cpython|pypy)[\w-]*)?\.pyc$")
+_TEST_CACHE = regex(r"/\.pytest_cache/v/cache/(?:nodeids|lastfailed)$")
+_BACKUP = regex(
+    r"(?:^|/)(?:(?P<tilde>[^/]+)~|\.(?P<swap>[^/]+)\.sw[op]|#(?P<auto>[^/]+)#|(?P<old>[^/]+)\.(?:bak|orig|old))$"
+)
+_HISTORY = regex(r"(?:^|/)\.(?:bash|python|zsh|node_repl|psql|mysql|sqlite)_history$|(?:^|/)nohup\.out$")
 _LEAST = 8  # characters of a line that two files share by more than chance
 _HELP = "delete it, and keep such files out with .dockerignore"
 
@@ -96,10 +99,11 @@ def _lines(text: str) -> set[str]:
 
 def _is_input(task: Task, path: str) -> bool:
     """Whether the brief or the solution speaks of the folder that a file lies in, or of files of its kind."""
-    folder = posixpath.basename(posixpath.dirname(path))
+    folder = posixpath.dirname(path)
+    names = [posixpath.basename(path), *([] if folder == task.visible.workdir else [f"/{posixpath.basename(folder)}/"])]
     texts = [b.prose.text for b in task.briefs]
     texts += [f.text for f in (task.oracle.entry, *task.oracle.files)] if task.oracle else []
-    return any(re.search(rf"\blogs?\b|/{re.escape(folder)}/|{re.escape(posixpath.basename(path))}", t) for t in texts)
+    return any(re.search(r"\blogs?\b", t) or any(n in t for n in names) for t in texts)
 
 
 def _outputs(task: Task, item: Given) -> str:

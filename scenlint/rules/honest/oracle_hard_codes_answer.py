@@ -7,18 +7,21 @@ from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
 from scenlint.source import python, shell
+from scenlint.source.regex import regex
 from scenlint.source.shell import Command
 from scenlint.source.text import Fragment, Span
 from scenlint.task.asserted import asserted, says
 
 # Commands that find nothing out.
-_IDLE = frozenset(
-    ["cat", "cd", "chmod", "chown", "echo", "exit", "export", "mkdir", "printf", "rm", "set", "sleep", "tee", "touch", "true"]
-    + [":", "[", "[[", "ls", "pwd", "test", "trap", "umask", "wc", "sync", "cp", "mv"]
-)
+_IDLE = frozenset([
+    "cat", "cd", "chmod", "chown", "echo", "exit", "export", "mkdir", "printf", "rm", "set", "sleep", "tee", "touch",
+    "true", ":", "[", "[[", "ls", "pwd", "test", "trap", "umask", "wc", "sync", "cp", "mv",
+])  # fmt: skip
 # Python's ways to write something down.
-_WRITES = re.compile(r"(?:.*\.)?(?:open|write|write_text|dump|dumps|mkdir|makedirs|print|Path|close|writelines|join|exists|dirname)")
-_DATA = re.compile(r"(?:[^.]+|.*\.(?:txt|json|jsonl|csv|tsv|md|out|dat|log))")  # the name of a file that holds an answer
+_WRITES = regex(
+    r"(?:.*\.)?(?:open|write|write_text|dump|dumps|mkdir|makedirs|print|Path|close|writelines|join|exists|dirname)"
+)
+_DATA = regex(r"(?:[^.]+|.*\.(?:txt|json|jsonl|csv|tsv|md|out|dat|log))")  # the name of a file that holds an answer
 
 _LARGEST = 200_000  # characters of a file that is compared
 _LONG = 8  # characters of a line that two texts share by more than chance
@@ -62,7 +65,11 @@ def _expected(task: Task) -> dict[str, Span]:
         module = python.parse(fragment)
         for node in module.nodes:
             # A literal that stands alone is a comment.
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and not isinstance(module.parent(node), ast.Expr):
+            if (
+                isinstance(node, ast.Constant)
+                and isinstance(node.value, str)
+                and not isinstance(module.parent(node), ast.Expr)
+            ):
                 for line in _telling(node.value.splitlines(), told):
                     out.setdefault(line, module.span(node))
     for source in (task.files.read(path) for path in (task.verifier.truth if task.verifier else [])):
@@ -74,7 +81,7 @@ def _expected(task: Task) -> dict[str, Span]:
 
 def _telling(lines: list[str], told: str) -> Iterator[str]:
     """The lines that are long enough to be shared by more than chance and that are no names or paths."""
-    for line in (text.strip(" \t\r\"") for text in lines):
+    for line in (text.strip(' \t\r"') for text in lines):
         if len(line) >= _LONG and re.search(r"[^\w./-]|\d", line) and line not in told and not line.startswith("/"):
             yield line
 
@@ -96,8 +103,9 @@ def _written(entry: Fragment) -> Iterator[tuple[str, Span]]:
         elif target := _target(command):
             if not _DATA.fullmatch(posixpath.basename(target)):
                 return
-            text = command.heredoc.text if command.heredoc else " ".join(w.text or "" for w in command.arguments)
-            out.append((text, command.span))
+            stages = command.pipeline.items if command.pipeline else [command]
+            words = [w.text or "" for c in stages if isinstance(c, Command) for w in c.arguments]
+            out.append((command.heredoc.text if command.heredoc else " ".join(words), command.span))
     yield from out
 
 
@@ -106,13 +114,19 @@ def _target(command: Command) -> str:
     into = [r.target.pattern for r in command.redirects if r.writes and r.target]
     if command.program == "tee":
         into += [w.pattern for w in command.arguments if not w.is_option]
-    return into[0] if into and not into[0].startswith("/dev/") and command.program in ("cat", "echo", "printf", "tee") else ""
+    return (
+        into[0]
+        if into and not into[0].startswith("/dev/") and command.program in ("cat", "echo", "printf", "tee")
+        else ""
+    )
 
 
 def _python(code: Fragment) -> list[tuple[str, Span]] | None:
     """The literals of a program that only writes; None where it does more."""
     module = python.parse(code)
-    if module.fault is not None or any(isinstance(n, ast.For | ast.While | ast.FunctionDef | ast.BinOp) for n in module.nodes):
+    if module.fault is not None or any(
+        isinstance(n, ast.For | ast.While | ast.FunctionDef | ast.BinOp) for n in module.nodes
+    ):
         return None
     for node in module.nodes:
         if isinstance(node, ast.Call) and not _WRITES.fullmatch(ast.unparse(node.func)):

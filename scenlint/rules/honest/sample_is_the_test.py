@@ -7,17 +7,19 @@ from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
 from scenlint.source.python import PyModule
+from scenlint.source.regex import regex
 from scenlint.source.text import Span
 from scenlint.task.leaks import ANSWERLIKE, copies, in_briefs
 
-_HELD_OUT = re.compile(
-    r"\bhidden (?:tests?|(?:test )?(?:cases?|inputs?|data(?:sets?)?|files?|examples?))\b|\bheld[- ]?out\b|\bunseen (?:inputs?|data|cases?|files?|examples?)"
-    r"|\bprivate test|\b(?:on|with|against) (?:other|different|further|more) (?:test )?(?:inputs?|cases?|files?|examples?|data)\b|\bjust (?:the|one) sample\b",
+_CASES = r"(?:test )?(?:cases?|inputs?|data(?:sets?)?|files?|examples?)"
+_HELD_OUT = regex(
+    rf"\bhidden (?:tests?|{_CASES})\b|\bheld[- ]?out\b|\bunseen {_CASES}|\bprivate test|"
+    rf"\b(?:on|with|against) (?:other|different|further|more) {_CASES}\b|\bjust (?:the|one) sample\b",
     re.I,
 )
-_SAMPLE = re.compile(r"(?:^|[^a-z])(?:sample|example)s?(?:[^a-z]|$)", re.I)
+_SAMPLE = regex(r"(?:^|[^a-z])(?:sample|example)s?(?:[^a-z]|$)", re.I)
 # `add(2, 3)` in a brief's example: a name and arguments that are literals.
-_CALL = re.compile(r"(?<![\w.])(?P<name>[A-Za-z_]\w*)\((?P<arguments>[^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)")
+_CALL = regex(r"(?<![\w.])(?P<name>[A-Za-z_]\w*)\((?P<arguments>[^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)")
 
 _TELLING = 6  # characters that do not stand in a brief by chance
 
@@ -57,8 +59,8 @@ def _shown(task: Task, name: str, case: str) -> Span | None:
                 return brief.prose.span(*found.span())
         if len(bare) >= _TELLING and "/" not in bare and re.search(r"\d|\[", bare):
             parts = (re.escape(p) for p in re.split(r"[\s'\"]+", bare))
-            if found := re.search(r"[\s'\"]*".join(parts), brief.prose.text):
-                return brief.prose.span(*found.span())
+            if alone := re.search(r"[\s'\"]*".join(parts), brief.prose.text):
+                return brief.prose.span(*alone.span())
     return None
 
 
@@ -101,7 +103,11 @@ def _table(module: PyModule, call: ast.Call) -> list[ast.expr] | None:
     if isinstance(source, ast.Call) and ast.unparse(source.func) == "enumerate" and source.args:
         source = source.args[0]
     if isinstance(source, ast.Name):
-        values = [n.value for n in module.nodes if isinstance(n, ast.Assign) and any(ast.unparse(t) == source.id for t in n.targets)]
+        values = [
+            n.value
+            for n in module.nodes
+            if isinstance(n, ast.Assign) and any(ast.unparse(t) == source.id for t in n.targets)
+        ]
         source = values[0] if len(values) == 1 else None
     return source.elts if isinstance(source, ast.List | ast.Tuple) and source.elts else None
 

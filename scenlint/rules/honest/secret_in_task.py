@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from scenlint.rules import Confidence, Finding, Kind, Severity, Task, rule
+from scenlint.source.regex import regex
 from scenlint.source.secrets import PATTERNS
 from scenlint.source.text import Source, Span
 from scenlint.task.hosts import is_near
@@ -12,15 +14,18 @@ from scenlint.task.hosts import is_near
 _LARGEST = 500_000  # characters of a file that are searched
 # What many test fixtures and certificates hold, and what belongs to no service by itself.
 _OWN = frozenset({"private key", "JSON web token"})
-_IN_URL = re.compile(r"\b[a-z][a-z0-9+]*://[^\s/:@\"'<>{}$]+:(?P<value>[^\s/@\"'<>{}$*]{8,})@(?P<host>[\w-]+(?:\.[\w-]+)+)", re.I)
-_PLACEHOLDER = re.compile(
+_IN_URL = regex(
+    r"\b[a-z][a-z0-9+]*://[^\s/:@\"'<>{}$]+:(?P<value>[^\s/@\"'<>{}$*]{8,})@(?P<host>[\w-]+(?:\.[\w-]+)+)", re.I
+)
+_PLACEHOLDER = regex(
     r"example|sample|dummy|fake|test|demo|your|placeholder|change|redacted|secret|password|token|invalid|xxxx|0000|"
     r"(.)\1{4}|deadbeef|qwerty|leaked|vulnerable",
     re.I,
 )
 # Tasks about secrets hold some on purpose.
-_ABOUT = re.compile(
-    r"secrets?\b|credential|(?:api|access|private|signing|encryption|hard-?coded)[ _-]keys?|(?:auth\w*|access|api|bearer)[ _-]tokens?|"
+_ABOUT = regex(
+    r"secrets?\b|credential|(?:api|access|private|signing|encryption|hard-?coded)[ _-]keys?|"
+    r"(?:auth\w*|access|api|bearer)[ _-]tokens?|"
     r"leak|sensitive|saniti[sz]|redact|exploit|vulnerab|breach|forensic|pentest|\bCTF\b|密钥|凭证",
     re.I,
 )
@@ -65,7 +70,11 @@ def _secrets(source: Source) -> Iterator[_Secret]:
                 yield _Secret(kind, found[0], source.span(*found.span()))
     for found in _IN_URL.finditer(source.text):
         host = found["host"].lower()
-        if not is_near(host) and not host.endswith(("example.com", "example.org", "example.net")) and _is_random(found["value"]):
+        if (
+            not is_near(host)
+            and not host.endswith(("example.com", "example.org", "example.net"))
+            and _is_random(found["value"])
+        ):
             yield _Secret(f"password for `{host}`", found["value"], source.span(*found.span("value")))
 
 
@@ -73,14 +82,20 @@ def _is_random(value: str) -> bool:
     """Whether a text was drawn at random rather than typed as a stand-in."""
     body = re.sub(r"^(?:AKIA|ASIA|gh[pousr]_|github_pat_|sk-\w+-|sk-|[rs]k_live_|hf_|xox\w-|AIza)", "", value)
     mixed = any(c.isdigit() for c in body) and any(c.isalpha() for c in body)
-    steps = sum(ord(b) - ord(a) in (0, 1, -1) for a, b in zip(body, body[1:], strict=False))
-    return mixed and len(set(body)) >= min(10, len(body) * 0.6) and steps * 4 < len(body) and not _PLACEHOLDER.search(body)
+    steps = sum(ord(b) - ord(a) in (0, 1, -1) for a, b in pairwise(body))
+    return (
+        mixed and len(set(body)) >= min(10, len(body) * 0.6) and steps * 4 < len(body) and not _PLACEHOLDER.search(body)
+    )
 
 
 def _is_machinery(task: Task, source: Source) -> bool:
     """Whether it is a file that makes the task run rather than one that it is about."""
     environment = task.environment
-    own = [b.fragment.path for b in environment.builds] + [d.fragment.path for d in environment.compose] if environment else []
+    own = (
+        [b.fragment.path for b in environment.builds] + [d.fragment.path for d in environment.compose]
+        if environment
+        else []
+    )
     own += [d.fragment.path for d in task.documents]
     own += [g.script.path for g in task.verifier.graders if g.script] if task.verifier else []
     return source.path in own

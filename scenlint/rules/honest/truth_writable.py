@@ -5,14 +5,23 @@ import re
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
+from scenlint.source.regex import regex
 from scenlint.task.checks import Comparison
 from scenlint.task.model import Isolation
 from scenlint.task.users import agent_is_root
 
-_CODE = re.compile(r"\.(?:py|sh|c|cc|cpp|h|js|ts|go|rs|java|rb|pl|r|R|sql|ipynb|lean|v|so|exe|toml|ya?ml|conf|cfg|ini|service)$")
+_CODE = regex(
+    r"\.(?:py|sh|c|cc|cpp|h|js|ts|go|rs|java|rb|pl|r|R|sql|ipynb|lean|v|so|exe|toml|ya?ml|conf|cfg|ini|service)$"
+)
 # What keeps a verifier from being fooled by a changed input.
-_GUARDS = re.compile(r"sha\d+|md5|blake2|hashlib|checksum|filecmp|pristine|getmtime|st_mtime|tamper|unchanged|unmodified|integrity", re.I)
-_MEANT = r"\b(?:fix|modify|edit|update|overwrite|correct|repair|clean|append|in[- ]place|replace|change|amend)\b[^.\n]{{0,80}}{name}|{name}[^.\n]{{0,40}}\b(?:in[- ]place|must be (?:fixed|updated|corrected))"
+_GUARDS = regex(
+    r"sha\d+|md5|blake2|hashlib|checksum|filecmp|pristine|getmtime|st_mtime|tamper|unchanged|unmodified|integrity", re.I
+)
+_MEANT = (
+    r"\b(?:fix|modify|edit|update|overwrite|correct|repair|clean|append|in[- ]place|replace|change|amend)\b"
+    r"[^.\n]{{0,80}}{name}|"
+    r"{name}[^.\n]{{0,40}}\b(?:in[- ]place|must be (?:fixed|updated|corrected))"
+)
 
 
 @rule(
@@ -30,10 +39,13 @@ def truth_writable(task: Task) -> Iterator[Finding]:
         return
     texts = [f.text for f in verifier.files]
     inputs: dict[str, Comparison] = {}
-    for check in task.checks:
-        for comparison in check.comparisons:
-            made = [p for p in comparison.paths if _file(task, p) is None]
-            for path in comparison.paths if made and not comparison.has_constant else ():
+    for comparison in (c for check in task.checks for c in check.comparisons):
+        if comparison.has_constant or comparison.operator in ("!=", "is not"):
+            continue  # that the work differs from the input says little of what is right
+        # What a command prints may come from the paths that it was given.
+        paths = () if "command" in comparison.sources else (*comparison.paths, *comparison.against)
+        if any(_file(task, p) is None for p in paths):  # what the agent made is compared
+            for path in paths:
                 if _file(task, path) and _is_truth(task, path, texts):
                     inputs.setdefault(path, comparison)
     if inputs:
@@ -42,7 +54,7 @@ def truth_writable(task: Task) -> Iterator[Finding]:
         yield Finding.at(
             first.span,
             f"what is right is worked out from `{path}`{more}, which the agent can write",
-            help="read a copy in the verifier's own folder, or compare the file's hash with the one it was shipped with",
+            help="read a copy in the verifier's own folder, or compare the file's hash with that of the shipped one",
             related=[related(task.folder / (_file(task, path) or ""), "shipped to the agent")],
         )
 

@@ -1,4 +1,4 @@
-"""A verifier that evals, unpickles or otherwise revives data that the agent wrote, and so runs what they bring along."""
+"""A verifier that evals, unpickles or otherwise revives what the agent wrote, and so runs the code in it."""
 
 import ast
 from collections.abc import Iterator

@@ -1,18 +1,18 @@
 """The agent can write the verdict, or what the verdict is read from."""
 
 import posixpath
-import re
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
 from scenlint.source import dockerfile, shell
+from scenlint.source.regex import regex
 from scenlint.source.shell import Command
 from scenlint.source.text import Span
 from scenlint.task.model import Contract, Isolation, Place
 from scenlint.task.verdict_flow import flows
 from scenlint.task.verdict_flow.reach import believed, own_judge, taken_over
 
-_OPEN_MODE = re.compile(r"[0-7]*[0-7][0-7][2367]|(?:u?g?[oa]|ugo|)\+[rxXst]*w[rwxXst]*|[oa]=r?w[xX]?|ugo=r?w[xX]?")
+_OPEN_MODE = regex(r"[0-7]*[0-7][0-7][2367]|(?:u?g?[oa]|ugo|)\+[rxXst]*w[rwxXst]*|[oa]=r?w[xX]?|ugo=r?w[xX]?")
 
 
 @rule(

@@ -7,7 +7,13 @@ from scenlint.source import dockerfile, python
 from scenlint.source.text import Span
 from scenlint.task.runs import build_runs, oracle_runs, verifier_runs
 
-_COUNTS = ("os.cpu_count", "multiprocessing.cpu_count", "os.process_cpu_count", "psutil.cpu_count", "os.sched_getaffinity")
+_COUNTS = (
+    "os.cpu_count",
+    "multiprocessing.cpu_count",
+    "os.process_cpu_count",
+    "psutil.cpu_count",
+    "os.sched_getaffinity",
+)
 
 
 @rule(

@@ -45,6 +45,8 @@ def _public_host(event: Event) -> str:
 def _is_command(event: Event) -> bool:
     """Whether a command asks (`git clone`, `curl`): that is a download, which `download-at-grading` reports."""
     call = event.place.node if event.place else None
-    return isinstance(call, ast.Call) and event.place is not None and event.place.module.dotted(call.func).startswith(
-        ("subprocess.", "os.")
+    return (
+        isinstance(call, ast.Call)
+        and event.place is not None
+        and event.place.module.dotted(call.func).startswith(("subprocess.", "os."))
     )

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
 from scenlint.source.python import PyModule, parse
 from scenlint.source.pyvalue import HOLE
+from scenlint.source.regex import regex
 from scenlint.source.text import Span
 from scenlint.task.checks import Event
 from scenlint.task.model import HarnessVariables
 
-_URL = re.compile(rf"(?:[a-z][\w+.-]*:)?//(?:[^@/]*@)?(?P<host>[\w.\-{HOLE}]+|\[[^]]*\])(?::(?P<port>[\w{HOLE}]+))?")
-_LOCAL = re.compile(
+_URL = regex(rf"(?:[a-z][\w+.-]*:)?//(?:[^@/]*@)?(?P<host>[\w.\-{HOLE}]+|\[[^]]*\])(?::(?P<port>[\w{HOLE}]+))?")
+_LOCAL = regex(
     r"localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[?::1\]?|host\.docker\.internal|10\.\d+\.\d+\.\d+|192\.168\.\d+\.\d+|"
     r"172\.(?:1[6-9]|2\d|3[01])\.\d+\.\d+"
 )

@@ -12,7 +12,8 @@ from scenlint.task.runs import Run, build_runs, verifier_runs
 
 # Tool -> (sub-commands that resolve dependencies, words that keep it offline, how to keep it offline).
 # Go without modules (before 1.11, or in GOPATH) fetches nothing.
-_GO_OFFLINE = r"-mod=vendor|GOPROXY=\"?off|GOFLAGS=\S*vendor|GO111MODULE=\"?off|\bgo-?1\.\d\b|go1\.10|/src/(?:github\.com|go\w+\.org)/"
+_GOPATH = r"GO111MODULE=\"?off|\bgo-?1\.\d\b|go1\.10|/src/(?:github\.com|go\w+\.org)/"
+_GO_OFFLINE = rf"-mod=vendor|GOPROXY=\"?off|GOFLAGS=\S*vendor|{_GOPATH}"
 _GO = ("build|test|run|vet|install|generate|list", _GO_OFFLINE, "`GOFLAGS=-mod=vendor`")
 _CARGO = ("build|test|run|check|clippy|bench|nextest", r"--offline|--frozen|CARGO_NET_OFFLINE=", "`--offline`")
 _MAVEN = (r"[a-z:-]+", r"(?<!\S)-o(?!\S)|--offline", "`--offline`")
@@ -23,7 +24,11 @@ _TOOLS: Mapping[str, tuple[str, str, str]] = {
     "go": _GO, "cargo": _CARGO, "mvn": _MAVEN, "mvnw": _MAVEN, "gradle": _GRADLE, "gradlew": _GRADLE, "npx": _NPX,
     "dotnet": _DOTNET,
 }  # fmt: skip
-_SAME = {"mvnw": "mvn", "gradlew": "gradle", **dict.fromkeys(("npx", "yarn", "pnpm"), "npm")}  # what fills the cache that the tool uses
+_SAME = {
+    "mvnw": "mvn",
+    "gradlew": "gradle",
+    **dict.fromkeys(("npx", "yarn", "pnpm"), "npm"),
+}  # what fills the cache that the tool uses
 
 
 @rule(

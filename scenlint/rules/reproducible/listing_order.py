@@ -50,7 +50,7 @@ def _found(task: Task) -> Iterator[Finding]:
         if one and run.command.in_substitution:
             yield Finding.at(
                 run.command.span,
-                f"what `find` prints comes in no fixed order, and one of it is taken",
+                "what `find` prints comes in no fixed order, and one of it is taken",
                 help="sort it first: `find … | sort | head -n 1`",
             )
 
@@ -73,19 +73,23 @@ def _unordered(module: PyModule, node: ast.AST) -> str:
 
 def _order_matters(module: PyModule, node: ast.AST) -> tuple[ast.AST, str] | None:
     """Where the order is used: an item by its place, or the whole compared with a list."""
-    is_set = isinstance(node, ast.Set | ast.SetComp) or (isinstance(node, ast.Call) and module.dotted(node.func) in ("set", "frozenset"))
+    is_set = isinstance(node, ast.Set | ast.SetComp) or (
+        isinstance(node, ast.Call) and module.dotted(node.func) in ("set", "frozenset")
+    )
     for place in _kept(module, node, is_set):
         up = module.parent(place)
         if isinstance(up, ast.Subscript) and up.value is place and _is_place(up.slice) and not _is_only(module, place):
             return up, "only one of them is looked at"
-        if isinstance(up, ast.Call) and module.dotted(up.func) == "next" and up.args[0] is place and not _is_only(module, place):
+        if (
+            isinstance(up, ast.Call)
+            and module.dotted(up.func) == "next"
+            and up.args[0] is place
+            and not _is_only(module, place)
+        ):
             return up, "only the first of them is looked at"
-        if isinstance(up, ast.Compare) and isinstance(up.ops[0], ast.Eq | ast.NotEq) and place is not node:
+        if isinstance(up, ast.Compare) and isinstance(up.ops[0], ast.Eq | ast.NotEq):
             other = up.comparators[0] if up.left is place else up.left
             if isinstance(other, ast.List | ast.Tuple) and len(other.elts) > 1:
-                return up, "they are compared with a list"
-        if isinstance(up, ast.Compare) and isinstance(up.ops[0], ast.Eq) and not is_set and isinstance(up.comparators[0], ast.List):
-            if len(up.comparators[0].elts) > 1:
                 return up, "they are compared with a list"
     return None
 
@@ -127,9 +131,8 @@ def _is_place(index: ast.expr) -> bool:
 
 def _is_only(module: PyModule, place: ast.AST) -> bool:
     """Whether it is made sure that there is one item only: `len(found) == 1`."""
-    text = ast.unparse(place)
+    size = f"len({ast.unparse(place)})"
     for node in module.nodes:
-        if isinstance(node, ast.Compare) and isinstance(node.left, ast.Call) and ast.unparse(node.left) == f"len({text})":
-            if any(isinstance(c, ast.Constant) and c.value in (1, 2) for c in node.comparators):
-                return True
+        if isinstance(node, ast.Compare) and isinstance(node.left, ast.Call) and ast.unparse(node.left) == size:
+            return any(isinstance(c, ast.Constant) and c.value in (1, 2) for c in node.comparators)
     return False

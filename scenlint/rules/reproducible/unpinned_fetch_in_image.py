@@ -5,16 +5,17 @@ from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
 from scenlint.source import dockerfile, shell
+from scenlint.source.regex import regex
 from scenlint.source.shell import Command, language_of
 from scenlint.task.fetches import Fetch, read_fetches
 from scenlint.task.hosts import host_of, is_near
 from scenlint.task.installs.model import UNKNOWN, Arg, arguments, parse_options, ref_problem, url_problem
 from scenlint.task.runs import Run, build_runs
 
-_CHECKS = re.compile(r"(?:sha\d*|md5|b2)sum|shasum|gpg2?|gpgv|cosign|minisign|signify")
-_KEY = re.compile(r"\.(?:asc|gpg|key|pub|sig|sha\d*|md5|list|repo)$|[./-]key\b", re.I)
-_COMMIT = re.compile(r"[0-9a-f]{40}")
-_EXACT = re.compile(r"v?\d+\.\d+(?:\.\d+)+|(?<![0-9a-f])[0-9a-f]{12,64}(?![0-9a-f])")
+_CHECKS = regex(r"(?:sha\d*|md5|b2)sum|shasum|gpg2?|gpgv|cosign|minisign|signify")
+_KEY = regex(r"\.(?:asc|gpg|key|pub|sig|sha\d*|md5|list|repo)$|[./-]key\b", re.I)
+_COMMIT = regex(r"[0-9a-f]{40}")
+_EXACT = regex(r"v?\d+\.\d+(?:\.\d+)+|(?<![0-9a-f])[0-9a-f]{12,64}(?![0-9a-f])")
 
 
 @rule(

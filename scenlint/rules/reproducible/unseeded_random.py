@@ -1,21 +1,21 @@
 """An unseeded random value that decides the verdict, or which part of the work is looked at."""
 
 import ast
-import re
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
 from scenlint.source.python import PyModule, parse
+from scenlint.source.regex import regex
 
-_DRAWS = re.compile(
+_DRAWS = regex(
     r"(?:random|secrets)\.(?:random|randint|randrange|uniform|gauss|choice|choices|sample|shuffle|betavariate|normalvariate|"
     r"triangular|getrandbits|randbelow)|"
     r"numpy\.random\.(?!seed|default_rng|RandomState|Generator|SeedSequence)\w+|(?:random\.Random|numpy\.random\.(?:default_rng|RandomState))"
 )
 _MAKERS = ("random.Random", "numpy.random.default_rng", "numpy.random.RandomState")
-_SEEDS = re.compile(r"(?:\w+\.)*(?:seed|manual_seed|set_seed|seed_all|seed_everything)")
+_SEEDS = regex(r"(?:\w+\.)*(?:seed|manual_seed|set_seed|seed_all|seed_everything)")
 # Functions that only compute: what they are given stays in the verifier.
-_PURE = re.compile(
+_PURE = regex(
     r"(?:len|int|float|str|round|abs|sum|min|max|sorted|list|tuple|set|dict|enumerate|range|zip|any|all|bool|repr|print|isinstance|map|filter|"
     r"(?:math|numpy|statistics)\.\w+|pytest\.approx|range)"
 )
@@ -38,10 +38,11 @@ def unseeded_random(task: Task) -> Iterator[Finding]:
         if any(_SEEDS.fullmatch(module.dotted(c.func)) for c in module.calls() if c.args):
             continue
         for draw in module.calls():
+            name = ast.unparse(draw.func)
             if _is_draw(module, draw) and (use := _decides(module, draw)) is not None:
                 yield Finding.at(
                     module.span(draw),
-                    f"`{ast.unparse(draw.func)}` is not seeded and decides the verdict, so the same work can pass and fail",
+                    f"`{name}` is not seeded and has a say in the verdict, so the same work can pass or fail",
                     help="draw from `random.Random(1234)`, or look at everything",
                     related=[related(module.span(use), "it decides here")],
                 )
@@ -56,8 +57,14 @@ def _is_draw(module: PyModule, call: ast.Call) -> bool:
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     if not isinstance(owner, ast.Name):
         return False
-    made = [n.value for n in module.nodes if isinstance(n, ast.Assign) and any(ast.unparse(t) == owner.id for t in n.targets)]
-    return any(isinstance(v, ast.Call) and module.dotted(v.func) in _MAKERS and not v.args and not v.keywords for v in made)
+    made = [
+        n.value
+        for n in module.nodes
+        if isinstance(n, ast.Assign) and any(ast.unparse(t) == owner.id for t in n.targets)
+    ]
+    return any(
+        isinstance(v, ast.Call) and module.dotted(v.func) in _MAKERS and not v.args and not v.keywords for v in made
+    )
 
 
 def _decides(module: PyModule, draw: ast.Call, depth: int = 2) -> ast.AST | None:
@@ -68,9 +75,9 @@ def _decides(module: PyModule, draw: ast.Call, depth: int = 2) -> ast.AST | None
     if tainted is None:
         return None
     for node in inside:
-        if isinstance(node, ast.Compare) and _holds(node, draw, tainted):
-            if not isinstance(module.parent(node), ast.While | ast.comprehension):
-                return node
+        waits = isinstance(module.parent(node), ast.While | ast.comprehension)
+        if isinstance(node, ast.Compare) and not waits and _holds(node, draw, tainted):
+            return node
         if isinstance(node, ast.For) and _holds(node.iter, draw, tainted) and _checks(node):
             return node
     returned = any(isinstance(n, ast.Return) and n.value and _holds(n.value, draw, tainted) for n in inside)
@@ -86,7 +93,11 @@ def _tainted(module: PyModule, draw: ast.Call, inside: list[ast.AST]) -> set[str
     for _ in range(4):
         before = len(names)
         for node in inside:
-            if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) and node.value and _holds(node.value, draw, names):
+            if (
+                isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign)
+                and node.value
+                and _holds(node.value, draw, names)
+            ):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 names |= {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
             elif isinstance(node, ast.For | ast.comprehension) and _holds(node.iter, draw, names):
@@ -96,10 +107,17 @@ def _tainted(module: PyModule, draw: ast.Call, inside: list[ast.AST]) -> set[str
         if len(names) == before:
             break
     for node in inside:
-        given = isinstance(node, ast.Call) and node is not draw and any(
-            _holds(a, draw, names) for a in (*node.args, *(k.value for k in node.keywords))
+        given = (
+            isinstance(node, ast.Call)
+            and node is not draw
+            and any(_holds(a, draw, names) for a in (*node.args, *(k.value for k in node.keywords)))
         )
-        if given and isinstance(node, ast.Call) and not _PURE.fullmatch(module.dotted(node.func)) and not _is_own_method(module, node):
+        if (
+            given
+            and isinstance(node, ast.Call)
+            and not _PURE.fullmatch(module.dotted(node.func))
+            and not _is_own_method(module, node)
+        ):
             return None
     return names
 
@@ -107,7 +125,16 @@ def _tainted(module: PyModule, draw: ast.Call, inside: list[ast.AST]) -> set[str
 def _is_own_method(module: PyModule, call: ast.Call) -> bool:
     """Whether it is a look-up in a table (`rows.get(x)`, `expected.index(x)`) or an assertion of unittest."""
     attribute = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    return attribute in ("get", "index", "count", "append", "add", "format", "startswith", "endswith") or attribute.startswith("assert")
+    return attribute in (
+        "get",
+        "index",
+        "count",
+        "append",
+        "add",
+        "format",
+        "startswith",
+        "endswith",
+    ) or attribute.startswith("assert")
 
 
 def _holds(node: ast.AST, draw: ast.Call, names: set[str]) -> bool:

@@ -41,7 +41,7 @@ def wall_clock(task: Task) -> Iterator[Finding]:
             if use is not None:
                 yield Finding.at(
                     module.span(call),
-                    f"the verdict depends on `{module.dotted(call.func)}()`, so the same work may pass today and fail later",
+                    f"the verdict depends on `{module.dotted(call.func)}()`, so work that passes today may fail later",
                     help="fix the date in the brief and compare with that, or freeze it in the environment",
                     related=[related(module.span(use), "here it meets what is checked")],
                 )

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
 from scenlint.source.python import PyModule, parse
+from scenlint.source.regex import regex
 from scenlint.task.verdict_flow.points import Points, points, site, totals, weights
 
-_TABLE = re.compile(r"(?i)(?:\w*_)?weights?(?:_\w*)?")
+_TABLE = regex(r"(?i)(?:\w*_)?weights?(?:_\w*)?")
 
 
 @rule(

@@ -82,7 +82,10 @@ def _null(module: PyModule) -> Iterator[tuple[Span, str]]:
             continue
         zero = either or any(_by_truth(module, n, bound, field) for n in module.nodes)
         how = "read as zero calls" if zero else "used as a list"
-        yield module.span(up if either and up else node), f"`{field}` is null where nothing was recorded, and is {how} here"
+        yield (
+            module.span(up if either and up else node),
+            f"`{field}` is null where nothing was recorded, and is {how} here",
+        )
 
 
 def _field(node: ast.AST) -> str | None:
@@ -103,7 +106,9 @@ def _name_of(module: PyModule, node: ast.AST) -> str | None:
 def _asked(module: PyModule) -> Iterator[ast.expr]:
     """What the program asks whether it is None, of which type it is, or fails over where it is empty."""
     for node in module.nodes:
-        if isinstance(node, ast.Compare) and any(isinstance(c, ast.Constant) and c.value is None for c in node.comparators):
+        if isinstance(node, ast.Compare) and any(
+            isinstance(c, ast.Constant) and c.value is None for c in node.comparators
+        ):
             yield node.left.target if isinstance(node.left, ast.NamedExpr) else node.left
         elif isinstance(node, ast.Call) and module.dotted(node.func) == "isinstance":
             yield node.args[0]

@@ -39,7 +39,7 @@ def data_after_solution(task: Task) -> Iterator[Finding]:
         if late:
             yield Finding.at(
                 module.span(min(late, key=_position)),
-                "the judge's own data are loaded after the solution was started: where this fails, the solution scores 0",
+                "the judge's data are loaded after the solution was started, so where this fails the solution scores 0",
                 help="load them before the solution is started; a failure is then the verifier's, without a verdict",
                 related=[related(module.span(start), "the solution is started here")],
             )

@@ -1,14 +1,14 @@
 """The verifier asks no more than whether the work is there."""
 
-import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
+from scenlint.source.regex import regex
 from scenlint.task.checks import Access, Check, How
 from scenlint.task.model import Contract, Verifier
 
-_QUOTED = re.compile(r"[`\"“]([^`\"“”]{3,})[`\"”]")
+_QUOTED = regex(r"[`\"“]([^`\"“”]{3,})[`\"”]")
 _HELP = "compare what stands in it with what the brief asks for: an agent that writes an empty file passes as it is"
 
 

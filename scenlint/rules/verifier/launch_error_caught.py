@@ -73,20 +73,18 @@ def _kinds(module: PyModule, handler: ast.ExceptHandler) -> set[str]:
     return {module.dotted(kind).split(".")[-1] for kind in kinds}
 
 
+_ENDS = ("sys.exit", "os._exit", "exit", "SystemExit")
+
+
 def _passes_on(module: PyModule, body: list[ast.stmt]) -> bool:
     """Whether a handler raises again, or ends the run with status 2, which is no verdict either."""
     for statement in body:
         for node in walk(statement):
             if isinstance(node, ast.Raise):
                 return True
-            if isinstance(node, ast.Call) and module.dotted(node.func) in (
-                "sys.exit",
-                "os._exit",
-                "exit",
-                "SystemExit",
-            ):
-                if any(isinstance(a, ast.Constant) and a.value == 2 for a in node.args):
-                    return True
+            ends = isinstance(node, ast.Call) and module.dotted(node.func) in _ENDS
+            if ends and any(isinstance(a, ast.Constant) and a.value == 2 for a in node.args):
+                return True
     return False
 
 

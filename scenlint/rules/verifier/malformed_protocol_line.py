@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
 from scenlint.source.pyvalue import HOLE
+from scenlint.source.secrets import cut
 from scenlint.task.verdict_flow.points import points, site
 
 
@@ -29,7 +30,7 @@ def malformed_protocol_line(task: Task) -> Iterator[Finding]:
             stated = site(line)
             yield Finding.at(
                 place,
-                f"this line {why}: `{shown if len(shown) <= 70 else shown[:69] + '…'}`",
+                f"this line {why}: `{cut(shown, 70)}`",
                 help="to stderr: `[PASS] (Npt) label  (detail)`, N a whole number, two spaces before the detail",
                 related=[related(stated, "stated here")] if stated != place else [],
             )

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
 from scenlint.source.python import PyModule, parse, walk
+from scenlint.source.regex import regex
 from scenlint.task.checks.growth import Growth
 
-_SCORE = re.compile(r"score|reward|ratio|rate|accuracy|fraction|grade|points|pct|percent", re.IGNORECASE)
+_SCORE = regex(r"score|reward|ratio|rate|accuracy|fraction|grade|points|pct|percent", re.IGNORECASE)
 _MEANS = ("statistics.mean", "statistics.fmean", "numpy.mean", "mean", "fmean")
-_EARNED = re.compile(r"pass|earned|score|correct|ok|hits|points|good|held|right|success|sum", re.IGNORECASE)
+_EARNED = regex(r"pass|earned|score|correct|ok|hits|points|good|held|right|success|sum", re.IGNORECASE)
 
 
 @rule(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from scenlint.source.dockerfile.words import MARKER, Word, absolute, expand
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment, Span
 
-_FROM = re.compile(r"(?:^|,)from=(?P<name>[^,]+)")
+_FROM = regex(r"(?:^|,)from=(?P<name>[^,]+)")
 
 
 @dataclass(frozen=True)

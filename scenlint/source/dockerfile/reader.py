@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -10,12 +9,13 @@ from scenlint.source.dockerfile import scripts
 from scenlint.source.dockerfile.model import Dockerfile, Instruction, Stage
 from scenlint.source.dockerfile.tree import Tree, below, child, children
 from scenlint.source.dockerfile.words import Word, absolute, expand
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_DIRECTIVE = re.compile(r"#\s*(\w+)\s*=\s*(\S.*?)\s*$")
+_DIRECTIVE = regex(r"#\s*(\w+)\s*=\s*(\S.*?)\s*$")
 _RUNS = frozenset({"RUN", "CMD", "ENTRYPOINT", "HEALTHCHECK"})
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from scenlint.source.dockerfile.model import Heredoc
 from scenlint.source.dockerfile.tree import Tree, below, child, children
 from scenlint.source.dockerfile.words import MARKER, Word
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment
 
 if TYPE_CHECKING:
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
 
 SHELLS = frozenset({"sh", "bash", "ash", "dash", "zsh", "ksh"})
 
-_SHEBANG = re.compile(r"#!\s*(?:\S*/env\s+(?:-S\s+)?)?(?:\S*/)?([\w.+-]+)")
-_JSON_CHARACTER = re.compile(r"\\u[0-9a-fA-F]{4}|\\[^u]|[^\\]", re.DOTALL)
-_BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)+")
-_SAFE = re.compile(r"[\w@%+=:,./^-]+")
+_SHEBANG = regex(r"#!\s*(?:\S*/env\s+(?:-S\s+)?)?(?:\S*/)?([\w.+-]+)")
+_JSON_CHARACTER = regex(r"\\u[0-9a-fA-F]{4}|\\[^u]|[^\\]", re.DOTALL)
+_BLANK_LINES = regex(r"(?:[ \t]*\r?\n)+")
+_SAFE = regex(r"[\w@%+=:,./^-]+")
 
 
 def string(tree: Tree, node: Node) -> Word:

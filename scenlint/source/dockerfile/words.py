@@ -7,11 +7,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from scenlint.source.regex import regex
 from scenlint.source.text import Span
 
 # A here-document's marker: <<EOF, <<-EOF, <<"EOF".
-MARKER = re.compile(r"\d*<<(?P<dash>-?)(?P<quote>[\"']?)(?P<name>[^\s\"'<>|&;]+)(?P=quote)$")
-_VARIABLE = re.compile(r"\$(?:(?P<plain>\w+)|\{(?P<name>\w+)(?::?(?P<operator>[-+])(?P<word>[^{}]*))?\})")
+MARKER = regex(r"\d*<<(?P<dash>-?)(?P<quote>[\"']?)(?P<name>[^\s\"'<>|&;]+)(?P=quote)$")
+_VARIABLE = regex(r"\$(?:(?P<plain>\w+)|\{(?P<name>\w+)(?::?(?P<operator>[-+])(?P<word>[^{}]*))?\})")
 
 
 @dataclass(frozen=True)

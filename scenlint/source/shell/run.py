@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from scenlint.source.regex import regex
 from scenlint.source.shell.model import Command
 from scenlint.source.shell.words import Word, unquoted
 from scenlint.source.text import Fragment
@@ -59,17 +60,17 @@ _LAUNCHERS: dict[str, str] = {
     "yarn run": "",
     "bundle exec": "",
 }
-_INTERPRETERS = re.compile(
+_INTERPRETERS = regex(
     r"(?:(?:ba|da|z|k|a)?sh|source|\.|python[\d.]*|pypy3?|node|deno|bun|ruby|perl|php|Rscript|lua[\d.]*|julia)"
 )
 _LANGUAGES = (
-    (re.compile(r"(?:ba|da|z|k|a)?sh|eval|trap|su"), "shell"),
-    (re.compile(r"python[\d.]*|pypy3?"), "python"),
-    (re.compile(r"node|deno|bun"), "javascript"),
-    (re.compile(r"ruby"), "ruby"),
-    (re.compile(r"perl"), "perl"),
-    (re.compile(r"Rscript"), "r"),
-    (re.compile(r"psql|sqlite3|mysql|mariadb"), "sql"),
+    (regex(r"(?:ba|da|z|k|a)?sh|eval|trap|su"), "shell"),
+    (regex(r"python[\d.]*|pypy3?"), "python"),
+    (regex(r"node|deno|bun"), "javascript"),
+    (regex(r"ruby"), "ruby"),
+    (regex(r"perl"), "perl"),
+    (regex(r"Rscript"), "r"),
+    (regex(r"psql|sqlite3|mysql|mariadb"), "sql"),
 )
 # Options with a value that stand before an interpreter's script.
 _VALUED = {"-W", "-X", "-o", "--rcfile", "-r", "--require"}

@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
+from scenlint.source.regex import regex
 from scenlint.source.text import Span
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def _expand(part: Expansion, owner: Node, at: int, busy: tuple[str, ...]) -> fro
     return frozenset(out) or unknown
 
 
-_ESCAPED_IN_QUOTES = re.compile(r"\\(\n|[$`\"\\])")
+_ESCAPED_IN_QUOTES = regex(r"\\(\n|[$`\"\\])")
 
 
 def unescape_quoted(text: str) -> str:
@@ -112,6 +113,8 @@ def unescape_quoted(text: str) -> str:
 
 
 def unescape_bare(text: str) -> str:
+    if "\\" not in text:
+        return text
     return re.sub(r"\\(.)", lambda m: "" if m[1] == "\n" else m[1], text, flags=re.S)
 
 

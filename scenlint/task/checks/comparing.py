@@ -12,13 +12,14 @@ from typing import Any
 from scenlint.source.pyfold import combine
 from scenlint.source.python import PyModule
 from scenlint.source.pyvalue import HOLE, UNKNOWN, Map, PathText, Ref, Seq, Value, constants, plain, unknown
+from scenlint.source.regex import regex
 from scenlint.task.checks.facts import Judged, Place, Source
 from scenlint.task.checks.iteration import Iteration
 from scenlint.task.checks.model import Comparison, Key
 from scenlint.task.checks.scope import Env
 
 # Keys and columns by which a record is found; to compare one of them judges nothing else of it.
-IDENTITY = re.compile(
+IDENTITY = regex(
     r"(?:.*_)?(?:id|uuid|name|title|label|slug|key|path|email|username|login|deleted\w*|type|schema|displayname|subject)",
     re.IGNORECASE,
 )
@@ -92,6 +93,7 @@ class Comparing(Iteration):
         selects = self.filtering > 0 or made.shape == "selected" or (named and _picks(node, env.module))
         presence |= named and swapped and op in ("in", "not in") and any(isinstance(o, Seq) for o in made.options)
         paths = self.facts.paths(made.all_data)
+        against = self.facts.paths(other.all_data) if both else ()
         sources = tuple(dict.fromkeys(f.kind for f in self.facts.of(made.all_data) if isinstance(f, Source)))
         if other.shape.startswith("approx"):
             tolerance = float(other.shape[7:] or 1e-6)
@@ -100,7 +102,7 @@ class Comparing(Iteration):
         for constant in options or [None]:
             fact = Comparison(
                 op, constant, bool(options), not neutral, span, where if options else None, presence, selects,
-                tolerance, keys[-1] if keys else None, paths, sources,
+                tolerance, keys[-1] if keys else None, paths, sources, against,
             )  # fmt: skip
             bits |= self.facts.add(fact, basis=here.data)
         return here.since(0, bits)

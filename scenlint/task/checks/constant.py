@@ -56,9 +56,7 @@ def _number(node: ast.expr) -> float | None:
 
 def same(left: ast.expr, right: ast.expr) -> bool:
     """Whether two expressions are the same and asking twice can't give two answers."""
-    pure = not any(
-        isinstance(n, ast.Call | ast.Attribute | ast.Await | ast.Yield | ast.NamedExpr) for n in walk(left)
-    )
+    pure = not any(isinstance(n, ast.Call | ast.Attribute | ast.Await | ast.Yield | ast.NamedExpr) for n in walk(left))
     return pure and ast.dump(left) == ast.dump(right)
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from scenlint.source.regex import regex
+
 _JOIN = r"\s*(?:,|and|&|/)\s*"
-_NAMED = re.compile(
+_NAMED = regex(
     rf"(?:criteri(?:on|a)|requirements?)[ _#:.\-]*(?:no\.? ?)?(\d{{1,2}}(?:\.\d{{1,2}})*(?:{_JOIN}\d{{1,2}})*|[a-z]\b)|"
     r"(?<![A-Za-z])(?:AC|REQ|SC)[ _#:\-]?(\d{1,2})\b",
     re.IGNORECASE,

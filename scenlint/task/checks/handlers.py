@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scenlint.source.python import Function, PyModule, walk
+from scenlint.source.secrets import cut
 from scenlint.task.checks.facts import Event
 
 _BROAD = frozenset(["", "Exception", "BaseException", "AssertionError"])
@@ -240,4 +241,4 @@ def _defaults_right(statement: ast.Try, module: PyModule) -> bool:
 
 def short(node: ast.AST) -> str:
     text = " ".join(ast.unparse(node).split())
-    return text if len(text) <= 50 else text[:47] + "…"
+    return cut(text, 48)

@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator
 
 from scenlint.source.python import PyModule
+from scenlint.source.regex import regex
 from scenlint.task.checks.handlers import Swallow, exit_functions, is_quiet, is_right, is_wrong, own_nodes, short
 
 _VERDICTS = frozenset(["passed", "pass", "ok", "success", "succeeded", "is_correct", "correct", "valid"])
-_RESULTS = re.compile(r"results?|outcomes?|verdicts?|status(?:es)?|passed", re.IGNORECASE)
+_RESULTS = regex(r"results?|outcomes?|verdicts?|status(?:es)?|passed", re.IGNORECASE)
 _PASS = ("PASS", "PASSED", "pass", "passed")
 _EXISTS = frozenset(["exists", "isfile", "isdir", "is_file", "is_dir"])
 

@@ -81,6 +81,7 @@ class Comparison:
     key: str | None = None  # the key or column whose value is compared
     paths: tuple[str, ...] = ()  # the files that the compared value may come from
     sources: tuple[str, ...] = ()  # what else it may come from: "command", "http", "database", "import", "stdin" …
+    against: tuple[str, ...] = ()  # the files outside the verifier that the other side comes from
 
 
 @dataclass

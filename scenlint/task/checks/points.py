@@ -8,13 +8,14 @@ from collections.abc import Iterator
 
 from scenlint.source.python import PyModule, walk
 from scenlint.source.pyvalue import HOLE, texts
+from scenlint.source.regex import regex
 from scenlint.source.text import Span
 from scenlint.task.checks.facts import Output, Place
 from scenlint.task.checks.flow import Flow
 from scenlint.task.checks.model import Check, Dialect
 from scenlint.task.checks.sinks import Sink, fill
 
-_POINT = re.compile(rf"\s*\[(PASS|FAIL|{HOLE})\]\s*\(([\d.]+|{HOLE})\s*pts?\)\s*(.*)", re.DOTALL)
+_POINT = regex(rf"\s*\[(PASS|FAIL|{HOLE})\]\s*\(([\d.]+|{HOLE})\s*pts?\)\s*(.*)", re.DOTALL)
 
 
 def checks(flow: Flow) -> Iterator[Check]:

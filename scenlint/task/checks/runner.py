@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from scenlint.source import shell
 from scenlint.source.pyfold import normal
 from scenlint.source.python import PyModule, parse
+from scenlint.source.regex import regex
 from scenlint.source.shell import Command
 from scenlint.source.text import Fragment
 from scenlint.task.model import Contract
@@ -19,8 +19,8 @@ from scenlint.task.model import Contract
 if TYPE_CHECKING:
     from scenlint.task.model import Grader, Task, Verifier
 
-TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py")
-_SHARED_FILE = re.compile(r"(?:conftest|__init__|setup)\.py")
+TEST_FILE = regex(r"test_.*\.py|.*_test\.py")
+_SHARED_FILE = regex(r"(?:conftest|__init__|setup)\.py")
 RUNNERS = ("pytest", "py.test", "unittest", "nose2", "nosetests", "ctrf")
 
 
@@ -138,7 +138,7 @@ def _runner(command: Command, grader: Grader, verifier: Verifier, out: Started) 
     out.entries += [Entry(kind, parse(f), grader, command, only) for f, only in found.items()]
 
 
-_VALUED = re.compile(
+_VALUED = regex(
     r"-[kmcpoWnr]|--(?:ctrf|rootdir|junitxml|junit-xml|timeout|tb|maxfail|confcutdir|override-ini|color|durations|cov|"
     r"json-report-file|report-log|import-mode|basetemp|html|ignore|deselect|cache-dir|log-file)"
 )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from scenlint.source.python import PyModule, walk
 from scenlint.source.pyvalue import HOLE, Value, known, texts, truth
+from scenlint.source.regex import regex
 from scenlint.source.text import Span
 from scenlint.task.checks.facts import Event, Failure, Judged, Output, Place, Step
 from scenlint.task.checks.flow import Flow
@@ -18,7 +19,7 @@ from scenlint.task.checks.scope import Env, Func
 from scenlint.task.checks.shells import decides
 from scenlint.task.checks.sinks import Sink, existence_only, fill
 
-_UNIT = re.compile(r"_*(?:test|check|criterion|verify|validate|assert|rule|case)_?\w+")
+_UNIT = regex(r"_*(?:test|check|criterion|verify|validate|assert|rule|case)_?\w+")
 
 
 class Script(Flow):

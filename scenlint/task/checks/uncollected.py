@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scenlint.source.python import PyModule, parse
+from scenlint.source.regex import regex
 from scenlint.source.text import Span
 from scenlint.task.checks.collect import collected, passed_over
 from scenlint.task.checks.runner import TEST_FILE, Entry
@@ -16,7 +16,7 @@ from scenlint.task.checks.runner import TEST_FILE, Entry
 if TYPE_CHECKING:
     from scenlint.task.model import Task
 
-_PLUGINS = re.compile(r"pytest[-_](?:asyncio|trio|tornasync)|anyio|asyncio_mode")
+_PLUGINS = regex(r"pytest[-_](?:asyncio|trio|tornasync)|anyio|asyncio_mode")
 _CONFIGURATION = ("pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "conftest.py")
 _DYNAMIC = frozenset(["globals", "locals", "vars", "inspect", "getattr", "dir", "__import__"])
 

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from scenlint.source.pyvalue import PathText, known
+from scenlint.source.regex import regex
 from scenlint.task.checks.library.files import WORKSPACE
 from scenlint.task.checks.program import LIBRARIES, Setup, modules
 from scenlint.task.checks.runner import home
@@ -16,6 +17,8 @@ from scenlint.task.model import Contract, Isolation
 
 if TYPE_CHECKING:
     from scenlint.task.model import Task, Verifier
+
+_INSTALLS = regex(r"\b(?:pip3?|uvx?|apt(?:-get)?|conda)\b|==")
 
 
 def setup(task: Task, verifier: Verifier) -> Setup:
@@ -66,9 +69,7 @@ def _installed(task: Task) -> Callable[[str], bool]:
     """Which import names some build step or script installs."""
     texts = [b.fragment.text for b in task.environment.builds] if task.environment else []
     texts += [f.text for f in task.verifier.files if f.language in ("shell", "text")] if task.verifier else []
-    lines = [
-        line for t in texts for line in t.splitlines() if re.search(r"\b(?:pip3?|uvx?|apt(?:-get)?|conda)\b|==", line)
-    ]
+    lines = [line for t in texts for line in t.splitlines() if _INSTALLS.search(line)]
 
     def installed(name: str) -> bool:
         word = re.compile(rf"(?<![\w/]){re.escape(name).replace('_', '[-_]')}(?![\w/])", re.IGNORECASE)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from scenlint.source.regex import regex
 from scenlint.source.text import Span
 from scenlint.task.checks.model import Check
 from scenlint.task.finding import Confidence, Location, related
@@ -38,7 +39,7 @@ _KEY = (
     r"|(?:create_sheet|add_worksheet|sheet_name|title)\W{{1,6}}{name}\b"
     r"|\bAS\s+\W?{name}\b|CREATE TABLE\b[^;]*\b{name}\b"
 )
-_CLONE = re.compile(
+_CLONE = regex(
     r"git clone\b[^\n;&|]*?(?:[/:]([\w.-]+?)(?:\.git)?)?(?:\s+([\w./~-]+))?\s*(?:$|[;&|\n`\"'])", re.MULTILINE
 )
 

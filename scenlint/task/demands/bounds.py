@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from scenlint.source.python import PyModule
+from scenlint.source.regex import regex
 from scenlint.task.checks.model import Check, Comparison
 from scenlint.task.demands.base import Demand, Ground
 from scenlint.task.model import Task
@@ -17,19 +18,19 @@ from scenlint.task.stance import Stance, locate, stance
 _INEQUALITIES = ("<", "<=", ">", ">=")
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 # What should be high and what should be low, by the words of the comparison.
-_QUALITY = re.compile(
+_QUALITY = regex(
     r"score|similar|accura|precision|recall|(?:\b|_)f1(?:\b|_)|(?:\b|_)iou(?:\b|_)|dice|ssim|psnr|(?:\b|_)snr(?:\b|_)|corr(?:elation)?(?:\b|_)|"
     r"r2(?:\b|_)|r_squared|coverage|overlap|bleu|rouge|(?:\b|_)auc|speed_?up|fidelity|agreement|win_rate|match_?(?:rate|ratio)|frac(?:\b|_)",
     re.IGNORECASE,
 )
-_COST = re.compile(
+_COST = regex(
     r"elapsed|duration|seconds|latency|runtime|_time\b|\btook\b|queries|calls|requests|attempts|moves|iterations|tokens|params\b|"
     r"getsize|st_size|file_size|num_bytes|memory|rmse|(?:\b|_)mae\b|(?:\b|_)mse\b|loss\b|(?:\b|_)wer\b|(?:\b|_)cer\b|error_rate|perplexity|cost\b|"
     r"len\(\s*\w*(?:text|content|summary|message|line|title|desc|word|char|sentence|subject|body|comment|caption|abstract)",
     re.IGNORECASE,
 )
-_SANITY = re.compile(
-    r"unreasonabl|random|suspicious|sanity|plausib|realistic|seems|suggests|too (?:short|small|few)|empty|meaningful|"
+_SANITY = regex(
+    r"reasonabl|random|suspicious|sanity|plausib|realistic|seems|suggests|too (?:short|small|few)|empty|meaningful|"
     r"substantial|at least \w+ (?:characters|chars|bytes)|impossibl",
     re.IGNORECASE,
 )

@@ -9,16 +9,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scenlint.source.python import PyModule, parse, walk
+from scenlint.source.regex import regex
 from scenlint.source.text import Span
 from scenlint.task.checks.model import Check, How
 from scenlint.task.checks.world import setup
 from scenlint.task.demands.base import Demand, Ground
 from scenlint.task.demands.forms import fits
+from scenlint.task.endings import fails
 from scenlint.task.model import Task
 from scenlint.task.stance import Stance, locate, stance
 from scenlint.task.visible import Visible
 
-_GENERATED = re.compile(r".*_pb2(?:_grpc)?")
+_GENERATED = regex(r".*_pb2(?:_grpc)?")
 # What any object, module or tensor has, and what build scripts take.
 _COMMON = """
     loader exec_module name submodule_search_locations origin invoke eval train fit predict forward parameters
@@ -80,9 +82,11 @@ def _agents(ground: Ground, use: _Use, visible: Visible) -> bool:
 
 def _followed(ground: Ground) -> Iterator[_Use]:
     """The names that the checks were seen to use."""
+    optional = _asked_for(ground.task)
     for check, _ in ground.checks():
         for name in check.names:
-            if "__import__(" in name.span.text:
+            # Far down a chain it is something of a library's: `model.layer.weight.data.clone()`.
+            if "__import__(" in name.span.text or name.span.text.count(".") > 2 or name.name in optional:
                 continue
             found = locate(ground.task, check, name.span)
             if found is None or not isinstance(found[1], ast.Constant):
@@ -99,10 +103,27 @@ def _followed(ground: Ground) -> Iterator[_Use]:
                 yield _Use(name.name, name.kind, name.span, module.span(asking))
 
 
+def _asked_for(task: Task) -> frozenset[str]:
+    """Names that the verifier looks for and can do without: `if hasattr(m, "a"): … elif …`, a caught ImportError."""
+    out: set[str] = set()
+    for fragment in task.verifier.code("python") if task.verifier else ():
+        module = parse(fragment)
+        for call in module.calls("hasattr"):
+            name = call.args[1].value if len(call.args) > 1 and isinstance(call.args[1], ast.Constant) else None
+            if isinstance(name, str) and stance(module, call) is Stance.OPEN:
+                out.add(name)
+        for attempt in (n for n in module.nodes if isinstance(n, ast.Try)):
+            caught = {module.dotted(h.type) for h in attempt.handlers if not fails(h.body)}
+            if caught & {"ImportError", "ModuleNotFoundError", "AttributeError"}:
+                imports = (n for s in attempt.body for n in walk(s) if isinstance(n, ast.ImportFrom))
+                out |= {alias.name for found in imports for alias in found.names}
+    return frozenset(out)
+
+
 def _written(task: Task) -> Iterator[_Use]:
     """The names in the verifier's other programs: a driver that it starts as a process of its own."""
     assert task.verifier is not None
-    agents = setup(task, task.verifier).agents
+    agents, optional = setup(task, task.verifier).agents, _asked_for(task)
     for fragment in task.verifier.code("python"):
         module = parse(fragment)
         bound = set()
@@ -113,12 +134,12 @@ def _written(task: Task) -> Iterator[_Use]:
                 and not node.level
                 and agents(node.module.split(".")[0])
             ):
-                for alias in node.names:
+                for alias in (a for a in node.names if a.name not in optional):
                     bound.add(alias.asname or alias.name)
                     yield _Use(alias.name, "attribute", module.span(alias), module.span(alias))
             elif isinstance(node, ast.Import):
                 bound |= {a.asname or a.name.split(".")[0] for a in node.names if agents(a.name.split(".")[0])}
-        yield from _used(module, bound)
+        yield from (use for use in _used(module, bound) if use.name not in optional)
 
 
 def _used(module: PyModule, bound: set[str]) -> Iterator[_Use]:

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from scenlint.source.python import parse
+from scenlint.source.regex import regex
 from scenlint.task.checks.model import Check, Key
 from scenlint.task.demands.base import Demand, Ground
 from scenlint.task.demands.forms import fits
@@ -16,19 +17,19 @@ from scenlint.task.model import Contract, Task
 from scenlint.task.stance import Stance, locate, stance
 from scenlint.task.visible import Visible
 
-_CELL = re.compile(r"\$?[A-Z]{1,3}\$?\d{1,6}(?::\$?[A-Z]{1,3}\$?\d{1,6})?")
-_DATA = re.compile(
+_CELL = regex(r"\$?[A-Z]{1,3}\$?\d{1,6}(?::\$?[A-Z]{1,3}\$?\d{1,6})?")
+_DATA = regex(
     r".*\.(?:json|jsonl|ndjson|csv|tsv|ya?ml|toml|xlsx?|ods|parquet|feather|db|sqlite3?|pkl|pickle|ini|txt|out|npz)|[^.]+",
     re.IGNORECASE,
 )
 # Files whose keys a format fixes, and keys that say that such a format is read.
-_STANDARD = re.compile(
+_STANDARD = regex(
     r"(?:package(?:-lock)?|composer|tsconfig\w*|ctrf|sarif|launch|settings|manifest)\.json|(?:Cargo|pyproject|Pipfile)\.\w+|"
     r"(?:docker-)?compose[\w.-]*\.ya?ml|Chart\.yaml|kustomization\.ya?ml|\.\w+rc(?:\.\w+)?",
     re.IGNORECASE,
 )
-_RESULT = re.compile(r".*\.(?:json|jsonl|ndjson|csv|tsv)", re.IGNORECASE)
-_SETTINGS = re.compile(
+_RESULT = regex(r".*\.(?:json|jsonl|ndjson|csv|tsv)", re.IGNORECASE)
+_SETTINGS = regex(
     r"spec|conf|settings|manifest|values|deploy|service|policy|rules|pipeline|workflow|dashboard|schema", re.I
 )
 _MARKS = frozenset(

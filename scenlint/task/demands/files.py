@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from scenlint.source.regex import regex
 from scenlint.task.checks.model import Access, Check, How
 from scenlint.task.demands.asking import chosen, each, needed
 from scenlint.task.demands.base import Demand, Ground
@@ -16,14 +16,17 @@ from scenlint.task.model import Task
 from scenlint.task.visible import Visible
 
 # Places that no agent writes to, and those of the system, where it may have been asked to.
-_NEVER = re.compile(r"/(?:boot|dev|logs|oracle|proc|sys|tests)(?:/|$)")
-_SYSTEM = re.compile(r"/(?:bin|etc|lib\w*|opt|run|sbin|usr|var)(?:/|$)")
+_NEVER = regex(r"/(?:boot|dev|logs|oracle|proc|sys|tests)(?:/|$)")
+_SYSTEM = regex(r"/(?:bin|etc|lib\w*|opt|run|sbin|usr|var)(?:/|$)")
 # What tools make on their way, and what they make of a file beside it, under its name.
-_TOOLS = re.compile(
-    r"(?:^|/)\.git(?:/|$)|(?:^|/)(?:build|target|node_modules|__pycache__|\.build_\w+|CMakeFiles|meson-info|META-INF|None)(?:/|$)|"
-    r"/(?:build\.ninja|CMakeCache\.txt|compile_commands\.json|config\.status|package-lock\.json|Cargo\.lock|go\.sum|\w+_wrap\.c\w*)$"
+_TOOLS = regex(
+    r"(?:^|/)\.git(?:/|$)|(?:^|/)(?:target|node_modules|__pycache__|\.build_\w+|CMakeFiles|meson-info|META-INF|None)(?:/|$)|"
+    r"(?:^|/)build(?:[_-]?(?:test|dir|out|tmp))?/|"
+    r"/(?:build\.ninja|CMakeCache\.txt|compile_commands\.json|config\.status|package-lock\.json|Cargo\.lock|go\.sum|"
+    r"\w+_wrap\.c\w*|Makefile\.in|aclocal\.m4|configure|config\.h(?:\.in)?|great_expectations\.yml|MLmodel)$|"
+    r"/\w*(?:model|checkpoint)\w*/(?:config\.json|tokenizer\S*|\S*\.safetensors|pytorch_model\.bin|saved_model\.pb)$"
 )
-_DERIVED = re.compile(
+_DERIVED = regex(
     r".*\.(?:log|aux|toc|bbl|o|so|d|pyc|class|map|lock|pid|db-wal|db-shm|index|idx|fai|bai|tbi|vo|vok|glob|hi|beam|cm\w+)"
 )
 
@@ -85,7 +88,9 @@ def paths(task: Task, *, elsewhere: bool = False) -> Iterator[Demand]:
         every = len({w.path for w in group}) == 1 or each(task, group[0].check, group[0].access)
         if not every and any(w.told or w.visible.exists(w.path) for w in group):
             continue  # tried in turn, and one of them is known
-        left = [w for w in group if w.path not in seen and _agents(ground, w) and needed(task, w.check, w.access)]
+        left = [
+            w for w in group if w.path not in seen and _agents(ground, w, elsewhere) and needed(task, w.check, w.access)
+        ]
         left = [w for w in left if not (w.stated if elsewhere else w.told)]
         seen |= {w.path for w in left}
         if left:
@@ -93,7 +98,7 @@ def paths(task: Task, *, elsewhere: bool = False) -> Iterator[Demand]:
             yield replace(first, also=tuple(dict.fromkeys(w.path for w in left if w.path != first.what)))
 
 
-def _agents(ground: Ground, wanted: _Wanted) -> bool:
+def _agents(ground: Ground, wanted: _Wanted, elsewhere: bool) -> bool:
     """Whether the file is the agent's to make."""
     path = wanted.path
     name = path.rstrip("/").rpartition("/")[2]
@@ -110,6 +115,7 @@ def _agents(ground: Ground, wanted: _Wanted) -> bool:
     if set(path.split("/")) & ground.cloned or (ground.task.oracle and path.startswith("/solution/")):
         return False
     if not wanted.visible.unlisted and not _SYSTEM.match(path):
-        return ground.solution is None or ground.solved(name)
+        # A solution that makes no such file is no witness; it may make another that the brief names, though.
+        return elsewhere or ground.solution is None or ground.solved(name)
     # Where files may exist that are not known here, only what the solution itself makes is surely an output.
     return ground.creates(name)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from scenlint.source.regex import regex
 from scenlint.task.visible import Visible
 
-_HOLE = re.compile(r"<[\w \-]+>|\{[\w \-]+\}|\[[\w \-]+\]|\*|\.\.\.+|(?<![A-Za-z])(?:[A-Z]{3,}|[NXYMKij])(?![A-Za-z])")
-_TOKEN = re.compile(r"`([^`\n]{2,80})`|\"([^\"\n]{2,80})\"|(\S{3,80})")
+_HOLE = regex(r"<[\w \-]+>|\{[\w \-]+\}|\[[\w \-]+\]|\*|\.\.\.+|(?<![A-Za-z])(?:[A-Z]{3,}|[NXYMKij])(?![A-Za-z])")
+_TOKEN = regex(r"`([^`\n]{2,80})`|\"([^\"\n]{2,80})\"|(\S{3,80})")
 
 
 Form = tuple[re.Pattern[str], frozenset[str]]  # what fills it, and its own words

@@ -7,13 +7,14 @@ import re
 from collections.abc import Iterator
 
 from scenlint.source.python import parse
+from scenlint.source.regex import regex
 from scenlint.source.text import Span
 from scenlint.task.demands.base import Demand, Ground
 
-_DATABASE = re.compile(r".*\.(?:db|sqlite3?|duckdb)", re.IGNORECASE)
-_QUERY = re.compile(r"\s*SELECT\s+(?P<columns>.+?)\s+FROM\s+[\"`\[]?(?P<table>[A-Za-z_]\w*)", re.IGNORECASE | re.DOTALL)
-_CATALOGUE = re.compile(r"sqlite_\w+|information_schema|pragma_\w+|pg_\w+", re.IGNORECASE)
-_MADE_HERE = re.compile(r"\bCREATE\s+(?:TEMP\w*\s+)?(?:TABLE|VIEW)\s+(?:IF NOT EXISTS\s+)?[\"`\[]?(\w+)", re.IGNORECASE)
+_DATABASE = regex(r".*\.(?:db|sqlite3?|duckdb)", re.IGNORECASE)
+_QUERY = regex(r"\s*SELECT\s+(?P<columns>.+?)\s+FROM\s+[\"`\[]?(?P<table>[A-Za-z_]\w*)", re.IGNORECASE | re.DOTALL)
+_CATALOGUE = regex(r"sqlite_\w+|information_schema|pragma_\w+|pg_\w+", re.IGNORECASE)
+_MADE_HERE = regex(r"\bCREATE\s+(?:TEMP\w*\s+)?(?:TABLE|VIEW)\s+(?:IF NOT EXISTS\s+)?[\"`\[]?(\w+)", re.IGNORECASE)
 
 
 def tables(ground: Ground) -> Iterator[Demand]:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+from scenlint.source.regex import regex
 from scenlint.task.checks.model import Check, Comparison, Dialect, How
 from scenlint.task.demands.base import Demand, Ground
 from scenlint.task.demands.forms import fits
@@ -14,10 +15,10 @@ from scenlint.task.model import Task
 from scenlint.task.stance import Stance, locate, stance
 from scenlint.task.visible import Visible
 
-_MARKER = re.compile(r"[\[(<#=*-]*\s*[A-Za-z][\w ./-]{0,40}[\w\])]\s*(?::+|=+|->|=>|>+)\s*")
-_PHRASE = re.compile(r"(?s).*\w[\W_]+\w.*")  # more than one word
-_CAPITALS = re.compile(r"\W*[A-Z][A-Z_ ]*\W{2,}|\W*[A-Z]{2}[A-Z_ ]*[:=]\W*")
-_CODE_WORD = re.compile(r"[A-Z]{3,}")
+_MARKER = regex(r"[\[(<#=*-]*\s*[A-Za-z][\w ./-]{0,40}[\w\])]\s*(?::+|=+|->|=>|>+)\s*")
+_PHRASE = regex(r"(?s).*\w[\W_]+\w.*")  # more than one word
+_CAPITALS = regex(r"\W*[A-Z][A-Z_ ]*\W{2,}|\W*[A-Z]{2}[A-Z_ ]*[:=]\W*")
+_CODE_WORD = regex(r"[A-Z]{3,}")
 
 
 def wordings(task: Task) -> Iterator[Demand]:

@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment
 from scenlint.task.installs.model import Arg, Install, Origin
 from scenlint.task.installs.python import read_requirement
 from scenlint.task.model import Task
 
-_LINE = re.compile(r"(?:[^\n\\]|\\(?!\r?\n)|\\\r?\n)+")
+_LINE = regex(r"(?:[^\n\\]|\\(?!\r?\n)|\\\r?\n)+")
 _LOCKS = {
     "package.json": (
         "package-lock.json",

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from scenlint.source.regex import regex
 from scenlint.source.shell import Command, Word
 from scenlint.source.shell.words import Expansion
 from scenlint.source.text import Span
@@ -158,8 +159,8 @@ def is_local(text: str) -> bool:
     )
 
 
-_COMMIT = re.compile(r"[0-9a-f]{7,64}", re.I)
-_VERSION = re.compile(r"v?\d+(?:[._-]\d+)*[\w.+-]*|[\w.+/-]*[-_/.]v?\d+(?:[._]\d+)+[\w.+-]*", re.I)
+_COMMIT = regex(r"[0-9a-f]{7,64}", re.I)
+_VERSION = regex(r"v?\d+(?:[._-]\d+)*[\w.+-]*|[\w.+/-]*[-_/.]v?\d+(?:[._]\d+)+[\w.+-]*", re.I)
 _BRANCHES = frozenset(
     {"main", "master", "head", "dev", "devel", "develop", "development", "trunk", "latest", "nightly"}
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from scenlint.source.regex import regex
 from scenlint.task.installs.model import (
     UNKNOWN,
     Arg,
@@ -20,7 +21,7 @@ from scenlint.task.installs.model import (
 # Distributions' package managers: a pinned version vanishes from the mirror, so a pin is no answer there.
 SYSTEM = frozenset({"apt-get", "apt", "aptitude", "apk", "dnf", "yum", "microdnf", "zypper", "pacman", "tdnf"})
 
-_SEMVER = re.compile(r"[v=]?\d+\.\d+\.\d+[\w.+-]*")
+_SEMVER = regex(r"[v=]?\d+\.\d+\.\d+[\w.+-]*")
 
 
 def read_other(args: Sequence[Arg]) -> Iterator[Install]:

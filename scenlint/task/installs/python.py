@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from scenlint.source.regex import regex
 from scenlint.task.hosts import host_of, is_near
 from scenlint.task.installs.model import (
     UNKNOWN,
@@ -44,9 +45,9 @@ _UV_VALUED = """
 _UV_OPTIONS = frozenset(_UV_VALUED.split())
 # Bringing these up to date is how pip itself is set up, not what the task depends on.
 _TOOLING = frozenset({"pip", "setuptools", "wheel"})
-_REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?P<rest>.*)", re.S)
-_DIRECT = re.compile(r"[\w.-]+\s*(?:\[[^\]]*\])?\s*@\s*(?P<address>[\w+]+:\S+|\.{0,2}/\S*)")
-_VCS = re.compile(r"(?:git|hg|svn|bzr)\+")
+_REQUIREMENT = regex(r"(?P<name>[A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?P<rest>.*)", re.S)
+_DIRECT = regex(r"[\w.-]+\s*(?:\[[^\]]*\])?\s*@\s*(?P<address>[\w+]+:\S+|\.{0,2}/\S*)")
+_VCS = regex(r"(?:git|hg|svn|bzr)\+")
 
 
 def read_python(args: Sequence[Arg]) -> Iterator[Install]:

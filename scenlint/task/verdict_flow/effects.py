@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from scenlint.source.regex import regex
 from scenlint.source.shell import Command
 from scenlint.source.text import Fragment
 from scenlint.task.checks.facts import Failure, Output, Place
@@ -177,7 +178,7 @@ def _shows_passed(command: Command) -> bool:
 
 _UNSEEN = "\0"
 _LOOKING = frozenset(["ls", "chmod", "chown", "mkdir", "test", "[", "[[", "stat", "find", "grep", "head", "tail", "wc"])
-_FOLDER = re.compile(r"/logs/verifier/?['\"]")
+_FOLDER = regex(r"/logs/verifier/?['\"]")
 
 
 def crash(program: Program, written: list[Output]) -> Place | None:

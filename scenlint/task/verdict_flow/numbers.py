@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 
+from scenlint.source.secrets import cut
+
 
 def number_problem(value: object) -> str | None:
     """Why a value is no score between 0 and 1; None where it is one."""
@@ -25,7 +27,7 @@ def text_problem(text: str) -> str | None:
     try:
         return number_problem(float(text))
     except ValueError:
-        return f"{text.splitlines()[0][:40]!r} is not a number"
+        return f"{cut(text.splitlines()[0], 40)!r} is not a number"
 
 
 def json_problem(text: str) -> str | None:

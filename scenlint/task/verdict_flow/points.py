@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from scenlint.source.python import walk
 from scenlint.source.pyvalue import HOLE
+from scenlint.source.regex import regex
 from scenlint.source.text import Span
 from scenlint.task.checks.facts import Output, Place
 from scenlint.task.model import Contract
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
 
 _H = HOLE
 # The harness's own patterns, where a hole may stand for anything that fits.
-_CHECK = re.compile(rf"\[(PASS|FAIL|{_H})\]\s+\(([\d{_H}]+)pt\)\s+(.+?)(?:\s{{2,}}\((.+)\))?\s*", re.DOTALL)
-_SCORE = re.compile(rf"SCORE:\s*([\d.{_H}]+)\s+PASS:\s*(True|False|{_H})\s+\(([\d{_H}]+)/([\d{_H}]+)\).*", re.DOTALL)
-_COLOUR = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
-_TAG = re.compile(rf"\[\s*(PASS(?:ED)?|FAIL(?:ED)?|SKIP(?:PED)?|ERROR|WARN|INFO|OK|XFAIL|{_H})\s*\]", re.I)
-_POINTS = re.compile(rf"\(?\s*([-+]?[\d.{_H}]+)\s*(?:/\s*[\d.{_H}]+\s*)?-?(pts?|points?|p)\b\s*\)?", re.I)
-_INSIDE = re.compile(rf"\[(?:PASS|FAIL|{_H})\]\s*\([\d{_H}]+ ?pts?\)|^(?:PASS|FAIL)(?:ED)?\W{{0,3}}\([\d{_H}]+ ?pts?\)")
+_CHECK = regex(rf"\[(PASS|FAIL|{_H})\]\s+\(([\d{_H}]+)pt\)\s+(.+?)(?:\s{{2,}}\((.+)\))?\s*", re.DOTALL)
+_SCORE = regex(rf"SCORE:\s*([\d.{_H}]+)\s+PASS:\s*(True|False|{_H})\s+\(([\d{_H}]+)/([\d{_H}]+)\).*", re.DOTALL)
+_COLOUR = regex(r"\x1b\[[\d;]*[A-Za-z]")
+_TAG = regex(rf"\[\s*(PASS(?:ED)?|FAIL(?:ED)?|SKIP(?:PED)?|ERROR|WARN|INFO|OK|XFAIL|{_H})\s*\]", re.I)
+_POINTS = regex(rf"\(?\s*([-+]?[\d.{_H}]+)\s*(?:/\s*[\d.{_H}]+\s*)?-?(pts?|points?|p)\b\s*\)?", re.I)
+_INSIDE = regex(rf"\[(?:PASS|FAIL|{_H})\]\s*\([\d{_H}]+ ?pts?\)|^(?:PASS|FAIL)(?:ED)?\W{{0,3}}\([\d{_H}]+ ?pts?\)")
 
 
 @dataclass

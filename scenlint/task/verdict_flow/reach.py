@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from scenlint.source.regex import regex
 from scenlint.source.shell import Command
 from scenlint.source.text import Span
 from scenlint.task.verdict_flow.shell import Flow, short
 
 _READERS = frozenset("cat head tail cp mv install jq yq grep awk sed cut".split())  # noqa: SIM905
-_JUDGING = re.compile(r"(?i)(?:.*[_-])?(?:tests?|checks?|verif\w*|grad\w+|judge|score|eval\w*)(?:[_-].*)?\.\w+")
+_JUDGING = regex(r"(?i)(?:.*[_-])?(?:tests?|checks?|verif\w*|grad\w+|judge|score|eval\w*)(?:[_-].*)?\.\w+")
 _SEARCHERS = ("grep", "egrep", "fgrep", "rg")
-_SUCCESS = re.compile(r"(?i)\b(?:all )?(?:tests? )?(?:pass(?:ed)?|success(?:ful)?|ok)\b")
+_SUCCESS = regex(r"(?i)\b(?:all )?(?:tests? )?(?:pass(?:ed)?|success(?:ful)?|ok)\b")
 
 
 @dataclass(frozen=True)

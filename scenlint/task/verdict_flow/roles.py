@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from scenlint.source.regex import regex
 from scenlint.source.shell import Command
 from scenlint.task.model import Contract, Verifier
 
@@ -49,14 +50,14 @@ _CHECK = frozenset(
     """.split()  # noqa: SIM905
 )
 # Sub-commands that only fetch or prepare.
-_PREPARING = re.compile(
+_PREPARING = regex(
     r"(?:go (?:mod|get|clean|env|version|install|work|tool)|"
     r"(?:npm|yarn|pnpm) (?:ci|install|i|add|config|link|-v|--version)|"
     r"cargo (?:fetch|install|update|--version)|(?:mvn|gradle|mvnw|gradlew) .*(?:--version|dependencies|go-offline)|"
     r"python\d?\S* --?(?:V|version)|node (?:-v|--version)|mix (?:deps|local)\S*|dotnet restore|"
     r"cmake (?!--build)|stack setup)"
 )
-_ENVIRONMENT = re.compile(
+_ENVIRONMENT = regex(
     r"/(?:usr|opt|etc|bin|sbin|lib|proc|dev|sys|run|root/\.(?:local|cargo|nvm|bashrc)|home/\w+/\.)(?:/|$)"
 )
 

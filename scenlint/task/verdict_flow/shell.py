@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
+from scenlint.source.secrets import cut
 from scenlint.source.shell import Command, Node, parse
 from scenlint.source.text import Fragment, Span
 from scenlint.task.model import Contract, Grader, Task, Verifier
@@ -169,7 +170,7 @@ def _ends_well(flow: Flow) -> Swallowed:
 
 def short(node: Node) -> str:
     text = " ".join(node.span.text.replace("\\\n", " ").split())
-    return text if len(text) <= 60 else text[:57] + "…"
+    return cut(text, 58)
 
 
 def _text(value: Value | None) -> str | None:

@@ -1,6 +1,10 @@
 """The rule `brief-contradicts-verifier`, beyond the examples on its page."""
 
+import json
+
 import pytest
+
+from scenlint.testing import base_task, lint
 
 SOLVE = "echo 13 > /app/sum.txt\n"
 READS = "def test_sum():\n    assert open('/app/result/sum.txt').read().strip() == '13'\n"
@@ -60,3 +64,23 @@ def test_keys_that_are_read_or_told_do_not_contradict(findings):
     assert not findings("brief-contradicts-verifier", brief=told, tests=KEYS, solve=SOLVE)
     unlike = EXAMPLE.replace("parameter", "colour")
     assert not findings("brief-contradicts-verifier", brief=unlike, tests=KEYS, solve=SOLVE)
+
+
+def test_a_check_that_goes_elsewhere_first(tmp_path):
+    root = base_task("packet", tmp_path / "packet")
+    (root / "brief.md").write_text("Write the product of `factors.txt` to `out/answer.txt` in the working directory.\n")
+    (root / "work/data").mkdir()
+    (root / "work/data/more.txt").write_text("9\n")
+    packet = json.loads((root / "packet.json").read_text())
+    command = "cd data && python3 -I -c \"assert open('out/answer.txt').read() == '42'\""
+    packet["verification"] = {"checks": [{"type": "test", "command": command, "required": True}]}
+    (root / "packet.json").write_text(json.dumps(packet, indent=2))
+    found = lint(root, "brief-contradicts-verifier")
+    assert [f.message.split("`")[1::2] for f in found] == [["data/out/answer.txt", "out/answer.txt"]]
+
+
+def test_a_misspelt_file_name_is_a_contradiction_where_the_solution_makes_what_the_brief_names(harbor_task):
+    test = harbor_task / "tests" / "test_outputs.py"
+    test.write_text(test.read_text().replace('Path("/app/answer.txt")', 'Path("/app/answers.txt")'))
+    (finding,) = lint(harbor_task, "brief-contradicts-verifier")
+    assert "`/app/answers.txt`, the brief says `/app/answer.txt`" in finding.message

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from scenlint.source.pyfold import normal
 from scenlint.source.pyvalue import HOLE, PathText, Seq, Value, known, texts
+from scenlint.source.regex import regex
 from scenlint.task.checks.facts import Judged, Source
 from scenlint.task.checks.library import files
 from scenlint.task.checks.library.base import Call, means
@@ -15,22 +16,20 @@ from scenlint.task.checks.library.servers import only
 from scenlint.task.checks.library.sql import conditions
 from scenlint.task.checks.model import Access, How
 
-_SYSTEM = re.compile(r"/(?:usr/|bin/|sbin/|dev/|proc/|sys/|lib)")
+_SYSTEM = regex(r"/(?:usr/|bin/|sbin/|dev/|proc/|sys/|lib)")
 # Programs that carry a question elsewhere: that they ran says nothing about the work.
 _CARRIERS = frozenset([
     "docker", "podman", "psql", "mysql", "mariadb", "sqlite3", "curl", "wget", "kubectl", "redis-cli", "mongo",
     "mongosh", "ssh", "sudo", "env", "timeout", "bash", "sh",
 ])  # fmt: skip
 _PRESENCE = frozenset(["test", "[", "ls", "stat", "which", "command"])
-_INTERPRETERS = re.compile(r"(?:.*/)?(?:python[\d.]*|node|ruby|perl|bash|sh|java|php|Rscript|deno|bun|lua|go|dotnet)$")
+_INTERPRETERS = regex(r"(?:.*/)?(?:python[\d.]*|node|ruby|perl|bash|sh|java|php|Rscript|deno|bun|lua|go|dotnet)$")
 # Programs that start another one with fewer rights.
-_APART = re.compile(r"(?:.*/)?(?:su|runuser|setpriv|gosu|su-exec|bwrap|firejail|nsjail|unshare|docker|podman|chroot)")
+_APART = regex(r"(?:.*/)?(?:su|runuser|setpriv|gosu|su-exec|bwrap|firejail|nsjail|unshare|docker|podman|chroot)")
 # Programs that run code of the folder they are started in.
-_RUNS_CODE = re.compile(
-    r"(?:.*/)?(?:python[\d.]*|node|npm|npx|yarn|pnpm|bun|deno|make|pytest|cargo|go|ruby|bash|sh|mvn)"
-)
-_ASSIGNS = re.compile(r"^\w+=")
-_SCRIPT = re.compile(r"[\w./-]+\.(?:py|js|mjs|ts|sh|rb|pl|php|R|jar|lua|go)")
+_RUNS_CODE = regex(r"(?:.*/)?(?:python[\d.]*|node|npm|npx|yarn|pnpm|bun|deno|make|pytest|cargo|go|ruby|bash|sh|mvn)")
+_ASSIGNS = regex(r"^\w+=")
+_SCRIPT = regex(r"[\w./-]+\.(?:py|js|mjs|ts|sh|rb|pl|php|R|jar|lua|go)")
 
 
 @means("subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output", "subprocess.Popen")

@@ -143,7 +143,8 @@ def _exec(call: Call) -> Value:
 _REVIVERS = [f"{m}.{f}" for m in ("pickle", "dill", "cloudpickle", "marshal", "joblib") for f in ("load", "loads")]
 
 
-@means(*_REVIVERS, "pandas.read_pickle", "jsonpickle.decode", "shelve.open", "yaml.unsafe_load", "torch.load", "numpy.load")
+@means(*_REVIVERS, "pandas.read_pickle", "jsonpickle.decode", "shelve.open", "yaml.unsafe_load")
+@means("torch.load", "numpy.load")
 def _revive(call: Call) -> Value:
     """Data that may bring code along, which runs as they are read."""
     value = call.first.since(files.guess(call))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 
 from scenlint.source.pyvalue import HOLE
+from scenlint.source.regex import regex
 from scenlint.task.checks.comparing import IDENTITY
 from scenlint.task.checks.facts import Judged
 from scenlint.task.checks.library.base import Call
 
-_CONDITION = re.compile(
-    r"""["`\[]?(\w+)["`\]]?\s*(?:=|<>|!=|<=|>=|<|>|\bI?LIKE\b|\bIN\b|~\*?)\s*(.{0,40})""", re.IGNORECASE
-)
-_COLUMN = re.compile(r"[\"`]?\w+[\"`]?\.[\"`]?\w+")
+_CONDITION = regex(r"""["`\[]?(\w+)["`\]]?\s*(?:=|<>|!=|<=|>=|<|>|\bI?LIKE\b|\bIN\b|~\*?)\s*(.{0,40})""", re.IGNORECASE)
+_COLUMN = regex(r"[\"`]?\w+[\"`]?\.[\"`]?\w+")
 
 
 def conditions(call: Call, text: str) -> int:
