@@ -82,8 +82,11 @@ def _passes_on(module: PyModule, body: list[ast.stmt]) -> bool:
         for node in walk(statement):
             if isinstance(node, ast.Raise):
                 return True
-            ends = isinstance(node, ast.Call) and module.dotted(node.func) in _ENDS
-            if ends and any(isinstance(a, ast.Constant) and a.value == 2 for a in node.args):
+            if (
+                isinstance(node, ast.Call)
+                and module.dotted(node.func) in _ENDS
+                and any(isinstance(a, ast.Constant) and a.value == 2 for a in node.args)
+            ):
                 return True
     return False
 
