@@ -86,10 +86,14 @@ def _judge_all(engine: Engine, refs: Sequence[TaskRef], jobs: int) -> Iterator[t
         with _pool(jobs, engine) as pool:
             size = max(1, min(16, len(refs) // (jobs * 4)))
             batches = [refs[i : i + size] for i in range(0, len(refs), size)]
-            for future in as_completed([pool.submit(_judge_batch, batch) for batch in batches]):
-                for ref, outcome in future.result():
-                    done.add(ref)
-                    yield ref, outcome
+            try:
+                for future in as_completed([pool.submit(_judge_batch, batch) for batch in batches]):
+                    for ref, outcome in future.result():
+                        done.add(ref)
+                        yield ref, outcome
+            except BaseException:  # interrupted: what has not begun is not waited for
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
     except BrokenProcessPool:
         # A worker died (out of memory, say). Each remaining task gets a process of its own: only the culprit is lost.
         for ref in [r for r in refs if r not in done]:
@@ -120,7 +124,17 @@ def _pool(jobs: int, engine: Engine) -> ProcessPoolExecutor:
 
 def _start(settings: Settings) -> None:
     global _worker
+    _end_with_parent()
     _worker = Engine(settings)
+
+
+def _end_with_parent() -> None:
+    """A parent that is killed takes its workers along; else they would wait for tasks for ever."""
+    if sys.platform == "linux":
+        import ctypes
+        import signal
+
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def _judge_batch(refs: Sequence[TaskRef]) -> list[tuple[TaskRef, Outcome]]:

@@ -1,6 +1,11 @@
 """The run as a whole: bad input harms nothing but itself, and the exit status tells what happened."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -142,3 +147,31 @@ class TestBadInput:
         result = scenlint("check", suite, "--format", output, env=environment)
         assert "Traceback" not in result.stderr
         assert result.returncode == 1
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems have no such signal")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_signal_ends_a_parallel_run_soon_and_leaves_no_worker(tmp_path, number):
+    for n in range(300):
+        base_task("harbor", tmp_path / f"t{n}")
+    command = [sys.executable, "-c", "from scenlint.cli.app import main; main()", "check", str(tmp_path), "-j", "2"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+        children = Path(f"/proc/{run.pid}/task/{run.pid}/children")
+        until = time.monotonic() + 30
+        while len(workers := children.read_text().split()) < 2 and time.monotonic() < until:
+            time.sleep(0.02)
+        time.sleep(0.2)
+        run.send_signal(number)
+        assert run.wait(timeout=20) == (130 if number == signal.SIGINT else -number)
+    until = time.monotonic() + 5
+    while any(_lives(w) for w in workers) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert workers
+    assert not any(_lives(w) for w in workers)
+
+
+def _lives(process: str) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
+    except OSError:
+        return False
