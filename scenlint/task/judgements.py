@@ -35,6 +35,11 @@ class Judgement:
         return self.comparison.span
 
     @property
+    def paths(self) -> tuple[str, ...]:
+        """The files that the compared text may come from; in shell, those that the command is given."""
+        return self.comparison.paths or (tuple(a.path for a in self.check.accesses) if self.node is None else ())
+
+    @property
     def wanted(self) -> bool:
         """Whether the check fails where the two are not equal, not in order or not found."""
         return self.stance is (Stance.UNWANTED if self._inverse else Stance.WANTED)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from scenlint.source import data
+from scenlint.source.literals import literals
 from scenlint.source.python import PyModule, parse, walk
 from scenlint.source.regex import regex
 from scenlint.source.text import Fragment, Span
@@ -19,7 +20,7 @@ _FORBIDS = regex(
     re.IGNORECASE,
 )
 _FLAGS = regex(
-    r"forbidden|negated?|inverted?|absent|must_not|unwanted|present|wanted|allowed|should_exist", re.IGNORECASE
+    r"forbidden|negated?|inverted?|absent|must_not|unwanted|present|wanted|allowed|expected|should_\w+", re.IGNORECASE
 )
 _NEGATIVE = frozenset(["forbidden", "negate", "negated", "invert", "inverted", "absent", "must_not", "unwanted"])
 
@@ -37,8 +38,12 @@ def unread_polarity(task: Task) -> Iterator[tuple[str, Span]]:
             for field, at in _polar(rows):
                 if not any(_names(m, field) for m in modules):
                     yield field, parsed.span(*place, at, field)
+        group = _forbidding_group(parsed.value)
+        if group and any(_takes_all(m) for m in modules) and not any(_names(m, group) for m in modules):
+            yield group, parsed.key_span(group)
     for module in modules:
         yield from _literal_tables(module, modules)
+        yield from _unpacked_rows(module)
 
 
 def _tables(task: Task) -> Iterator[Fragment]:
@@ -52,7 +57,14 @@ def _tables(task: Task) -> Iterator[Fragment]:
 
 
 def _literal_tables(module: PyModule, modules: list[PyModule]) -> Iterator[tuple[str, Span]]:
-    """Lists of dicts that are written out in the code."""
+    """Lists of dicts, and dicts of lists, that are written out in the code."""
+    for node in module.of(ast.Dict):
+        keys = {k.value: k for k in node.keys if isinstance(k, ast.Constant)}
+        held = dict(zip(keys, node.values, strict=False)) if len(keys) == len(node.keys) else {}
+        group = _forbidding_group({k: [0] for k, v in held.items() if isinstance(v, ast.List | ast.Tuple | ast.Set)})
+        inside = {id(n) for n in walk(node)}
+        if group and _takes_all(module) and not any(_names(m, group, inside) for m in modules):
+            yield group, module.span(keys[group])
     for node in module.nodes:
         if (
             not isinstance(node, ast.List | ast.Tuple)
@@ -68,6 +80,35 @@ def _literal_tables(module: PyModule, modules: list[PyModule]) -> Iterator[tuple
         for field, at in _polar(rows):
             if not any(_names(m, field, inside) for m in modules):
                 yield field, module.span(node.elts[at])
+
+
+def _unpacked_rows(module: PyModule) -> Iterator[tuple[str, Span]]:
+    """`for kind, text in RULES:` where the kind is never looked at."""
+    loops: list[tuple[ast.expr, ast.expr, ast.AST | None]] = [(n.target, n.iter, n) for n in module.of(ast.For)]
+    loops += [(n.target, n.iter, module.parent(n)) for n in module.of(ast.comprehension)]
+    for target, gone_through, scope in loops:
+        rows = literals(module).elements(gone_through, 4) if isinstance(target, ast.Tuple) else None
+        if not rows or not isinstance(target, ast.Tuple) or scope is None:
+            continue
+        loaded = {n.id for n in walk(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        for column, name in enumerate(target.elts):
+            cells = [r.elts[column] for r in rows if isinstance(r, ast.Tuple) and column < len(r.elts)]
+            against = [isinstance(c, ast.Constant) and bool(_FORBIDS.fullmatch(str(c.value))) for c in cells]
+            if isinstance(name, ast.Name) and name.id not in loaded and any(against) and not all(against):
+                yield name.id, module.span(cells[against.index(True)])
+
+
+def _forbidding_group(value: Any) -> str:
+    """The key of a table of lists under which stands what must not be there."""
+    if not isinstance(value, dict) or not value or not all(isinstance(v, list) for v in value.values()):
+        return ""
+    against = [k for k in value if isinstance(k, str) and _FORBIDS.fullmatch(k)]
+    return against[0] if against and len(against) < len(value) else ""
+
+
+def _takes_all(module: PyModule) -> bool:
+    """Whether code goes through all lists of a table alike."""
+    return any(isinstance(c.func, ast.Attribute) and c.func.attr == "values" for c in module.of(ast.Call))
 
 
 def _lists(value: Any, place: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], list[dict[str, Any]]]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeGuard
 
-from scenlint.source.python import Function, PyModule, parse, walk
+from scenlint.source.python import PyModule, Scope, parse, walk
 from scenlint.source.text import Span
 from scenlint.task.checks.model import Access, Check, Dialect, How
 
@@ -41,17 +42,22 @@ class Vacuous:
 
 
 def vacuous(check: Check) -> Vacuous | None:
-    """The test, if all that can fail in it is asked of each thing that was read."""
-    node = check.node
-    if check.dialect is not Dialect.TEST or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+    """The test (or the script), if all that can fail in it is asked of each thing that was read."""
+    if check.fragment.language != "python":
         return None
-    return _Test(check, parse(check.fragment), node).judge()
+    module = parse(check.fragment)
+    if check.dialect is Dialect.COMMAND and check.node is not None:
+        return _Test(check, module, module.tree).judge()
+    if check.dialect is Dialect.TEST and isinstance(check.node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return _Test(check, module, check.node).judge()
+    return None
 
 
 class _Test:
-    def __init__(self, check: Check, module: PyModule, function: Function) -> None:
-        self.check, self.module, self.function = check, module, function
-        self.nodes = walk(function)
+    def __init__(self, check: Check, module: PyModule, scope: Scope) -> None:
+        self.check, self.module, self.scope = check, module, scope
+        self.nodes = module.nodes if isinstance(scope, ast.Module) else walk(scope)
+        self.mains = {_last(a.func) for c in self.nodes if _is_exit(c) for a in c.args if isinstance(a, ast.Call)}
 
     def judge(self) -> Vacuous | None:
         found: list[ast.expr] = []
@@ -69,28 +75,59 @@ class _Test:
         return Vacuous(self.check, self.module.span(found[0]), read)
 
     def _fails(self, node: ast.AST) -> bool:
-        if isinstance(node, ast.Assert | ast.Raise):
+        """Whether a node may end the test, or the script, as failed."""
+        if isinstance(node, ast.Assert):
             return True
+        if isinstance(node, ast.Raise):
+            return not (isinstance(node.exc, ast.Call) and _is_exit(node.exc)) or self._is_failure(node.exc.args)
+        if isinstance(node, ast.Return):
+            function = self.module.function_of(node)
+            main = function is not None and function.name in self.mains and isinstance(self.scope, ast.Module)
+            return main and node.value is not None and self._is_failure([node.value])
         if not isinstance(node, ast.Call):
             return False
+        if _is_exit(node):
+            return self._is_failure(node.args)
         name = self.module.dotted(node.func)
         own = self.module.functions.get(name)
         if own is not None:
-            return any(isinstance(n, ast.Assert | ast.Raise) for n in walk(own))
+            # What a script calls is looked at by itself.
+            return not isinstance(self.scope, ast.Module) and any(
+                isinstance(n, ast.Assert | ast.Raise) for n in walk(own)
+            )
         return name.startswith((*_FAILING, "self.")) or any(k.arg == "check" for k in node.keywords)
 
+    def _is_failure(self, status: list[ast.expr]) -> bool:
+        """Whether a status may say that something failed: not 0, and not what a function returns that is looked at."""
+        value = status[0] if status else None
+        if value is None or (isinstance(value, ast.Call) and _last(value.func) in self.mains):
+            return False
+        return not (isinstance(value, ast.Constant) and value.value in (0, None))
+
     def _asks_existence(self, node: ast.AST) -> bool:
-        test = node.test if isinstance(node, ast.Assert) else None
-        return isinstance(test, ast.Call) and _last(test.func) in _EXISTS
+        """Whether it fails where a file, or a value of some kind, is not there."""
+        if isinstance(node, ast.Assert):
+            return _is_existence(node.test)
+        for up in self.module.parents(node):
+            if isinstance(up, ast.ExceptHandler) or (isinstance(up, ast.If) and _is_existence(up.test)):
+                return True
+            if up is self.scope or isinstance(up, ast.For):
+                break
+        return False
 
     def _gone_through(self, node: ast.AST) -> ast.expr | None:
         """What is gone through where a failure depends on the things in it alone; None where it does not."""
         for up in self.module.parents(node):
-            if up is self.function:
+            if up is self.scope:
                 break
             if isinstance(up, ast.For) and self._is_read(up.iter):
                 return up.iter
-        return self._of_each(node.test) if isinstance(node, ast.Assert) else None
+        if isinstance(node, ast.Assert):
+            return self._of_each(node.test)
+        value = node.value if isinstance(node, ast.Return) else next(iter(getattr(node, "args", ())), None)
+        if isinstance(value, ast.IfExp) and isinstance(value.orelse, ast.Constant) and value.orelse.value in (0, None):
+            return self._of_each(ast.UnaryOp(ast.Not(), value.test))
+        return None
 
     def _of_each(self, test: ast.expr) -> ast.expr | None:
         """`all(… for x in rows)`, and `not problems` where those only grow in a loop over the rows."""
@@ -99,9 +136,10 @@ class _Test:
             if isinstance(inner, ast.GeneratorExp | ast.ListComp) and self._is_read(inner.generators[0].iter):
                 return inner.generators[0].iter
         name = _emptied(test)
-        grown = [c for c in self.nodes if isinstance(c, ast.Call) and _grows(c) == name] if name else []
-        loops = [self._gone_through(c) for c in grown]
-        made = [v for v in self._values(name) if not (isinstance(v, ast.List) and not v.elts)] if name else []
+        if not name:
+            return None
+        grown = [n for n in self.nodes if _grows(n) == name]
+        made = [v for v in self._values(name) if not _is_nothing(v)]
         if (
             len(made) == 1
             and not grown
@@ -109,6 +147,7 @@ class _Test:
             and self._is_read(made[0].generators[0].iter)
         ):
             return made[0].generators[0].iter
+        loops = [self._gone_through(n) for n in grown]
         return loops[0] if loops and not made and all(loop is not None for loop in loops) else None
 
     def _values(self, name: str) -> list[ast.expr]:
@@ -175,10 +214,31 @@ def _emptied(test: ast.expr) -> str:
     return ""
 
 
-def _grows(call: ast.Call) -> str:
-    func = call.func
-    grows = isinstance(func, ast.Attribute) and func.attr in ("append", "add", "extend")
-    return func.value.id if grows and isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) else ""
+def _is_nothing(node: ast.expr) -> bool:
+    return (isinstance(node, ast.List) and not node.elts) or (isinstance(node, ast.Constant) and node.value == 0)
+
+
+def _is_existence(test: ast.expr) -> bool:
+    """`path.exists()`, `not isinstance(data, list)`, also joined by `or` and `and`."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _is_existence(test.operand)
+    if isinstance(test, ast.BoolOp):
+        return all(map(_is_existence, test.values))
+    return isinstance(test, ast.Call) and _last(test.func) in _EXISTS
+
+
+def _is_exit(node: ast.AST) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and _last(node.func) in ("exit", "_exit", "quit", "SystemExit")
+
+
+def _grows(node: ast.AST) -> str:
+    """The name of a list or counter that a node adds to."""
+    if isinstance(node, ast.AugAssign):
+        return _last(node.target)
+    func = node.func if isinstance(node, ast.Call) else None
+    if isinstance(func, ast.Attribute) and func.attr in ("append", "add", "extend"):
+        return _last(func.value)
+    return ""
 
 
 def _last(node: ast.expr) -> str:

@@ -81,7 +81,7 @@ class TestConfiguration:
         (harbor_task / "environment" / "Dockerfile").write_text(LATEST)
         self.config(
             harbor_task,
-            '[[suppressions]]\nrule = "latest-tag"\npath = "*/environment/Dockerfile"\nreason = "the newest is meant"\n',
+            '[[suppressions]]\nrule = "latest-tag"\npath = "*/environment/Dockerfile"\nreason = "newest is meant"\n',
         )
         result = scenlint("check", harbor_task.parent, "--format", "concise")
         assert "latest-tag" not in result.stdout

@@ -31,7 +31,7 @@ _WORDS = 4  # a longer phrase is no keyword
 def keyword_check(task: Task) -> Iterator[Finding]:
     by_path: dict[str, list[Judgement]] = defaultdict(list)
     for judgement in task.judgements:
-        for path in judgement.comparison.paths or _shell_paths(judgement):
+        for path in judgement.paths:
             by_path[path].append(judgement)
     for path, judgements in by_path.items():
         if not _is_prose(task, path) or not all(_is_loose(j) for j in judgements if not j.comparison.presence):
@@ -49,10 +49,6 @@ def keyword_check(task: Task) -> Iterator[Finding]:
             help="compare the whole answer, or ask for it in a form that can be parsed",
             related=[related(j.span, "and so it is here") for j in rest[:5]],
         )
-
-
-def _shell_paths(judgement: Judgement) -> tuple[str, ...]:
-    return tuple(a.path for a in judgement.check.accesses) if judgement.node is None else ()
 
 
 def _is_prose(task: Task, path: str) -> bool:

@@ -44,7 +44,7 @@ def source_text_check(task: Task) -> Iterator[Finding]:
 def _program(judgement: Judgement) -> str | None:
     compared = judgement.comparison
     texts = [c for c in judgement.constants if isinstance(c, str)]
-    paths = compared.paths
+    paths = judgement.paths
     if compared.sources or compared.key or not texts or len(paths) != 1 or not (judgement.wanted or judgement.unwanted):
         return None
     return paths[0] if PurePosixPath(paths[0]).suffix.lower() in _CODE else None

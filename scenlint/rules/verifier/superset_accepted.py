@@ -1,5 +1,6 @@
 """The brief closes a set of keys or lines, and no check turns down one too many."""
 
+import ast
 import re
 from collections.abc import Iterator
 
@@ -13,6 +14,8 @@ _CLOSES = regex(
     r"jsonschema|issubset|unexpected|additionalProperties|extra[_ ](?:key|field|col|line|row|entr)", re.IGNORECASE
 )
 _MAY_CLOSE = regex(r"\.keys\(\)|\bset\(|frozenset|\bissuperset|extra|additional|unknown|fieldnames|\.columns\b|len\(")
+
+_ONE_KEY = regex(r"\bjq\b[^|]*['\" ]\.\w+['\" ]")  # in shell: one value of a JSON object
 
 
 @rule(
@@ -45,16 +48,17 @@ def _is_of(comparison: Comparison, path: str) -> bool:
 
 def _closes(check: Check, path: str) -> bool:
     """Whether a check may turn down more than what is expected."""
-    module = parse(check.fragment)
-    body = (
-        module.span(check.node).text if check.node is not None and hasattr(check.node, "body") else check.fragment.text
-    )
+    node = check.node
+    whole = not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    body = check.fragment.text if whole or node is None else parse(check.fragment).span(node).text
     if _CLOSES.search(check.fragment.text) or _MAY_CLOSE.search(body):
         return True
     for comparison in check.comparisons:
         if not _is_of(comparison, path) or comparison.key is not None or comparison.operator in (">", ">="):
             continue
         if comparison.operator in ("in", "startswith", "endswith") and isinstance(comparison.constant, str):
+            continue
+        if node is None and _ONE_KEY.search(comparison.span.text):
             continue
         return True
     return False

@@ -24,7 +24,9 @@ _YES = frozenset([
 ])  # fmt: skip
 _ACCOUNT = regex(
     r"\b(?:commands?|steps?|actions?|changes|calls|everything|what|work) (?:that |which )?(?:you|the agent) "
-    r"(?:have |has )?(?:run|ran|did|do|done|take|took|taken|execute[ds]?|perform(?:ed)?|made|make|issued?|used?)\b",
+    r"(?:have |has )?(?:run|ran|did|do|done|take|took|taken|execute[ds]?|perform(?:ed)?|made|make|issued?|used?)\b|"
+    r"\b(?:log|record|note|keep|list|write)\b[^.]{0,30}\b(?:every|each|all|your) (?:commands?|steps?|actions?)\b|"
+    r"\b(?:output|results?|log|report) of (?:the|your) (?:own )?(?:tests?|test (?:run|suite)|build|verification)\b",
     re.IGNORECASE,
 )
 

@@ -17,15 +17,19 @@ from scenlint.task.vacuous import covers, vacuous
     refute="another check turns down output that holds nothing",
 )
 def vacuous_loop(task: Task) -> Iterator[Finding]:
+    seen: set[tuple[str, int]] = set()
     for check in task.checks:
         found = vacuous(check)
-        if found is None or not found.accesses or not all(_is_made(task, a.path) for a in found.accesses):
+        if found is None or (mark := (str(found.span.source.path), found.span.start)) in seen:
+            continue
+        seen.add(mark)
+        if not found.accesses or not all(_is_made(task, a.path) for a in found.accesses):
             continue
         if any(covers(other, found) for other in task.checks if other is not check):
             continue
         yield Finding.at(
             found.span,
-            f"output that holds nothing passes `{check.id}`: all that it asserts is asked of each of these",
+            "output that holds nothing passes: all that can fail here is asked of each of these",
             help="first assert how many there have to be, or go through what is expected",
             related=[
                 related(
