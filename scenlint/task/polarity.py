@@ -58,11 +58,11 @@ def _tables(task: Task) -> Iterator[Fragment]:
 
 def _literal_tables(module: PyModule, modules: list[PyModule]) -> Iterator[tuple[str, Span]]:
     """Lists of dicts, and dicts of lists, that are written out in the code."""
-    for node in module.of(ast.Dict):
-        keys = {k.value: k for k in node.keys if isinstance(k, ast.Constant)}
-        held = dict(zip(keys, node.values, strict=False)) if len(keys) == len(node.keys) else {}
+    for table in module.of(ast.Dict):
+        keys = {k.value: k for k in table.keys if isinstance(k, ast.Constant)}
+        held = dict(zip(keys, table.values, strict=False)) if len(keys) == len(table.keys) else {}
         group = _forbidding_group({k: [0] for k, v in held.items() if isinstance(v, ast.List | ast.Tuple | ast.Set)})
-        inside = {id(n) for n in walk(node)}
+        inside = {id(n) for n in walk(table)}
         if group and _takes_all(module) and not any(_names(m, group, inside) for m in modules):
             yield group, module.span(keys[group])
     for node in module.nodes:
