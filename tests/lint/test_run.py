@@ -175,3 +175,10 @@ def _lives(process: str) -> bool:
         return Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
     except OSError:
         return False
+
+
+@pytest.mark.parametrize("file", ["task.toml", "instruction.md"])
+def test_binary_where_text_is_due_is_an_error(harbor_task, file):
+    (harbor_task / file).write_bytes(b"\x00\x01\x02" * 100)
+    found = lint(harbor_task, "unreadable-file")
+    assert [(f.location.path.name, "binary" in f.message) for f in found] == [(file, True)]

@@ -30,6 +30,10 @@ def unreadable_file(task: Task) -> Iterator[Finding]:
             yield Finding.at(
                 error.span, f"{document.name} cannot be parsed: {error.message}", help="correct the syntax"
             )
+    for requirement in task.requirements:
+        source = task.files.read(requirement.path) if requirement.path in task.files else None
+        if source is not None and source.binary:
+            yield from _undecodable(source)
     fragments = list(_text_roles(task))
     for source in {f.source.path: f.source for f in fragments}.values():
         yield from _undecodable(source)
