@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 INSTALLED := .venv/installed
 
-.PHONY: check test clean
+.PHONY: check test test-harness clean
 
 check: $(INSTALLED)
 	$(BIN)/scenlint check tasks/
@@ -17,6 +17,10 @@ test: $(INSTALLED)
 	$(BIN)/mypy
 	$(BIN)/deptry .
 	$(BIN)/pytest
+
+# Real containers and sandboxes; .ci/run shows how an engine is installed and started.
+test-harness: $(INSTALLED)
+	$(BIN)/pytest -o addopts="-q --import-mode=importlib" tests/harness
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv .venv
