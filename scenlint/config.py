@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -226,16 +227,16 @@ def find(start: Path) -> Path | None:
     start = start.resolve()
     for folder in (start, *start.parents):
         own, project = folder / FILE_NAME, folder / "pyproject.toml"
-        if own.is_file():
+        if os.path.isfile(own):  # unlike Path.is_file, False where a folder may not be entered
             return own
-        if project.is_file() and "[tool.scenlint" in project.read_text("utf-8", "replace"):
+        if os.path.isfile(project) and "[tool.scenlint" in project.read_text("utf-8", "replace"):
             return project
     return None
 
 
 def load(start: Path, file: Path | None = None) -> Settings:
     """Settings from `file`, else from the nearest configuration at or above `start`, else the defaults."""
-    if file is not None and not file.is_file():
+    if file is not None and not os.path.isfile(file):
         raise ConfigError(f"{file}: no such configuration file")
     found = file or find(start)
     if found is None:

@@ -64,7 +64,7 @@ def check(
     from scenlint.lint import run
 
     paths = paths or [Path()]
-    first = paths[0] if paths[0].is_dir() else paths[0].parent
+    first = paths[0] if os.path.isdir(paths[0]) else paths[0].parent
     settings = configuration.load(first, config).override(
         profile=profile,
         select=select,

@@ -54,19 +54,19 @@ class Finder:
         out = Discovery()
         seen: set[TaskRef] = set()
         for path in paths:
-            if not path.exists():
-                if not path.is_symlink():
+            if not os.path.exists(path):
+                if not os.path.islink(path):
                     out.missing.append(str(path))
                 continue
             absolute = Path(os.path.abspath(path))
             if self.force_exclude and self._is_excluded(absolute):
                 continue
             unlisted: list[str] = []
-            refs = list(self._walk(absolute, unlisted)) if absolute.is_dir() else []
+            refs = list(self._walk(absolute, unlisted)) if os.path.isdir(absolute) else []
             refs = refs or self._around(absolute)
             out.messages += unlisted
             if not refs and not unlisted:
-                kind = "folder holds" if absolute.is_dir() else "file belongs to"
+                kind = "folder holds" if os.path.isdir(absolute) else "file belongs to"
                 out.messages.append(f"{path}: this {kind} no task of a known format")
             out.refs.extend(ref for ref in refs if ref not in seen)
             seen.update(refs)
@@ -135,7 +135,7 @@ class Finder:
         chain: list[Path] = []
         for above in folder.parents:
             chain.append(above)
-            if (above / ".git").exists():
+            if os.path.exists(above / ".git"):
                 return [pair for top in reversed(chain) for pair in _spec(top)]
         return []
 
