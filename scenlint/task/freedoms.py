@@ -72,7 +72,7 @@ def freedom(judgement: Judgement, kind: Freedom) -> Span | None:
     """Where a brief leaves this free for what is compared."""
     for brief in judgement.visible.briefs:
         for sentence, span in _said(brief, kind):
-            if _is_about(sentence, judgement):
+            if _is_about(sentence, judgement, kind):
                 return span
     return None
 
@@ -84,7 +84,7 @@ def _said(brief: Fragment, kind: Freedom) -> list[tuple[Sentence, Span]]:
     return brief.memo(f"freedom of {kind}", find)
 
 
-def _is_about(sentence: Sentence, judgement: Judgement) -> bool:
+def _is_about(sentence: Sentence, judgement: Judgement, kind: Freedom) -> bool:
     """Whether a sentence speaks of the key or file that is compared, or of output that no other name stands beside."""
     compared = judgement.comparison
     said = f"{sentence.context} {sentence.text}"
@@ -94,7 +94,8 @@ def _is_about(sentence: Sentence, judgement: Judgement) -> bool:
     if any(name in said for name in files):
         return compared.key is None or not re.search(r"`\w+`", sentence.text)
     named = any(PurePosixPath(t.text).name not in files for t in sentence.paths) or re.search(r"`\w+`", sentence.text)
-    return bool(_OUTPUT.search(sentence.text)) and not _INPUT.search(sentence.text) and not named
+    of_output = kind is Freedom.SPACE or _OUTPUT.search(sentence.text)
+    return bool(of_output) and not _INPUT.search(sentence.text) and not named
 
 
 def evens_out(judgement: Judgement, kind: Freedom) -> bool:

@@ -54,11 +54,19 @@ class Precision:
 
     def is_about(self, judgement: Judgement) -> bool:
         """Whether it speaks of all numbers, or of the one that is compared."""
-        if _GENERAL.search(self.line):
+        said = self.sentence if "`" in self.sentence else self.line
+        if _GENERAL.search(said):
             return True
         compared = {judgement.comparison.key or "", *re.findall(r"[A-Za-z_]{3,}", judgement.span.text)} - _USUAL
         words = {word for name in compared for word in re.findall(r"[A-Za-z]{3,}", name)}
-        return any(re.search(rf"(?<![A-Za-z]){word[:6]}", self.line, re.IGNORECASE) for word in words)
+        return any(re.search(rf"(?<![A-Za-z]){word[:6]}", said, re.IGNORECASE) for word in words)
+
+    @property
+    def sentence(self) -> str:
+        """The part of the line that states it: what is named there, it is about."""
+        at = self.line.find(self.span.text)
+        start = max(self.line.rfind(mark, 0, at) for mark in (". ", "! ", "; "))
+        return re.split(r"[.!;]\s", self.line[start + 1 :].lstrip())[0] if start >= 0 else self.line
 
 
 def tolerances(visible: Visible) -> Iterator[Precision]:

@@ -191,6 +191,14 @@ def test_a_solution_of_literals(found, text):
     assert len(found("oracle-hard-codes-answer", solved(text))) == 1
 
 
+def test_a_solution_that_starts_a_program_of_literals(found):
+    files = solved("python3 /solution/solve.py\n")
+    written = "import json\nfrom pathlib import Path\n\nPath('/app/answer.txt').write_text(json.dumps(42))\n"
+    assert len(found("oracle-hard-codes-answer", {**files, "solution/solve.py": written})) == 1
+    computed = "open('/app/answer.txt', 'w').write(str(sum(map(int, open('/app/factors.txt')))))\n"
+    assert found("oracle-hard-codes-answer", {**files, "solution/solve.py": computed}) == []
+
+
 @pytest.mark.parametrize(
     "text",
     [

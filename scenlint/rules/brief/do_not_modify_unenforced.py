@@ -25,6 +25,13 @@ _FORBIDDEN = regex(
     rf"(?:must|should) {_STAYS}\b(?! and)|(?:must|should|may) not be {_VERBS}\b)",
     re.I,
 )
+# "leave `x.py` as it is", "keep `x.py` unchanged"
+_LEAVE = regex(r"\b(?:leave|keep) (?:the )?(?:file )?[`'\"*]*$", re.I)
+_ALONE = regex(
+    r"^[`'\"*]*(?: [\w-]+){0,2}? (?:exactly )?"
+    r"(?:as (?:it|they) (?:is|are)|as[- ]is|unchanged|untouched|alone|intact)\b",
+    re.I,
+)
 _LIST = regex(r"[`'\"*]*(?:, (?:and |or |nor )?| and | or | nor )(?:the )?[`'\"*]*$")
 # How a verifier notices a change, or does without the file at hand.
 _NOTICES = regex(
@@ -49,6 +56,8 @@ def do_not_modify_unenforced(task: Task) -> Iterator[Finding]:
         return
     texts = [*(f.text for f in verifier.files), *(repr(g.config) for g in verifier.graders)]
     own = {posixpath.basename(p) for p in [*(f.path.as_posix() for f in verifier.files), *verifier.truth]}
+    compared = (c for check in task.checks for c in check.comparisons if c.has_constant and not c.presence)
+    judged = {posixpath.basename(p) for c in compared if "command" not in c.sources for p in c.paths}
     seen: set[str] = set()
     for brief in task.briefs:
         for sentence in sentences(brief.prose):
@@ -57,7 +66,7 @@ def do_not_modify_unenforced(task: Task) -> Iterator[Finding]:
                 if name in seen or name in own or token.folder or not task.visible.exists(token.plain):
                     continue
                 seen.add(name)
-                if not _enforced(texts, name):
+                if not _enforced(texts, name) and name not in judged:
                     yield Finding.at(
                         sentence.span(token.start, token.end),
                         f"the brief forbids changing `{token.text}`, but no check would notice",
@@ -73,7 +82,8 @@ def _targets(sentence: Sentence) -> Iterator[Token]:
     for token in tokens:
         before, after = sentence.text[: token.start], sentence.text[token.end :]
         joined = forbidden is not None and _LIST.fullmatch(sentence.text[forbidden.end : token.start])
-        if _FORBIDS.search(before) or joined or _FORBIDDEN.match(after):
+        left = _LEAVE.search(before) and _ALONE.match(after)
+        if _FORBIDS.search(before) or joined or left or _FORBIDDEN.match(after):
             forbidden = token
             yield token
 

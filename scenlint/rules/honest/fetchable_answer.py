@@ -19,7 +19,9 @@ _CHANGE = regex(
     r"https?://(?:www\.)?(?:github|gitlab|bitbucket)\.\w+/[\w.-]+/[\w.-]+/(?:-/)?(?:issues|pulls?|merge_requests|commits?)/\w+"
 )
 _FIX = regex(
-    r"\bfix|\bbug|vulnerab|\bCVE|regress|broken|fails?\b|failing|incorrect|\bissue|crash|wrong|restore|implement", re.I
+    r"\bfix|\bbug|vulnerab|\bCVE|regress|broken|fails?\b|failing|incorrect|\bissue|crash|wrong|restore|implement|"
+    r"\badd (?:an? |the )?(?:support|option|method|function|flag|feature)",
+    re.I,
 )
 _GIT = regex(r"\bgit\b|\bcommits?\b|\bbranch|\bhistory\b|\bmerge\b|rebase", re.I)
 # What leaves nothing behind of what came later.

@@ -11,6 +11,7 @@ from scenlint.source.regex import regex
 from scenlint.source.shell import Command
 from scenlint.source.text import Fragment, Span
 from scenlint.task.asserted import asserted, says
+from scenlint.task.model import Oracle
 
 # Commands that find nothing out.
 _IDLE = frozenset([
@@ -41,7 +42,7 @@ def oracle_hard_codes_answer(task: Task) -> Iterator[Finding]:
     oracle = task.oracle
     if oracle is None or oracle.entry.language != "shell":
         return
-    written = list(_written(oracle.entry))
+    written = list(_written(oracle))
     if not written:
         return
     expected = _expected(task)
@@ -86,13 +87,16 @@ def _telling(lines: list[str], told: str) -> Iterator[str]:
             yield line
 
 
-def _written(entry: Fragment) -> Iterator[tuple[str, Span]]:
+def _written(oracle: Oracle) -> Iterator[tuple[str, Span]]:
     """The texts that a script which does nothing else writes into files; none where it does more than that."""
     out: list[tuple[str, Span]] = []
-    for command in shell.parse(entry).commands:
+    files = {f.path.name: f for f in oracle.files if f.language == "python"}
+    for command in shell.parse(oracle.entry).commands:
         if command.in_substitution or any(w.text is None for w in command.arguments):
             return
-        code = next((c for c in (command.inline, command.heredoc) if c is not None and c.language == "python"), None)
+        script = files.get(posixpath.basename(command.script_word.pattern)) if command.script_word else None
+        codes = (command.inline, command.heredoc, script)
+        code = next((c for c in codes if c is not None and c.language == "python"), None)
         if code is not None:
             inside = _python(code)
             if inside is None:
