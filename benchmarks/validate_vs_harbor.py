@@ -105,9 +105,8 @@ class Bench:
 
     def harbor(self, task: str, agent: str, *more: str | Path) -> Trial:
         jobs = Path(tempfile.mkdtemp(dir=self.root, prefix="jobs-"))
-        called(
-            self.options.harbor, "run", "-p", self.root / "harbor" / task, "-a", agent, "-o", jobs, "-q", "-y", *more
-        )
+        given = ("-p", self.root / "harbor" / task, "-a", agent, "-o", jobs, "-q", "-y")
+        called(self.options.harbor, "run", *given, *more)
         found = json.loads(next(jobs.glob("*/*/result.json")).read_text())
         if found["exception_info"]:
             print(f"harbor, {task}, {agent}: {found['exception_info']['exception_message'][:500]}", file=sys.stderr)
@@ -116,16 +115,8 @@ class Bench:
         return reward, (ended - began).total_seconds()
 
     def scenlint(self, command: str, task: str, *more: str) -> list[Trial]:
-        book = (
-            "--config",
-            self.root / "scenlint.toml",
-            "--ledger",
-            self.root / "ledger",
-            "--format",
-            "json",
-            "--quiet",
-        )
-        out = called(self.options.scenlint, command, self.root / "scenlint" / task, *book, *more)
+        where = ("--config", self.root / "scenlint.toml", "--ledger", self.root / "ledger")
+        out = called(self.options.scenlint, command, self.root / "scenlint" / task, *where, "-f", "json", "-q", *more)
         return [(trial["reward"], trial["duration"]) for trial in json.loads(out)["trials"]]
 
 
