@@ -2,48 +2,63 @@
 
 usage: check_speed.py --harbor PATH/TO/harbor [--rounds 5] [--tasks 1000] FOLDER_OF_HARBOR_TASKS
 
-Both commands are timed in turn, whole process, start-up included, output to a pipe, no cache. Ratios of medians.
+Both commands are timed in turn, whole process, start-up included, output to a pipe, no cache; `harbor lint` lints only
+the folders that it is given, so each task is an argument. Wall time and user CPU time; medians and their ratios.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+Time = tuple[float, float]  # wall, user CPU
 
-def timed(action: Callable[[], object]) -> float:
-    begin = time.perf_counter()
+
+def timed(action: Callable[[], object]) -> Time:
+    """How long an action takes, the processes included that it starts and waits for."""
+    begin = time.perf_counter(), _user()
     action()
-    return time.perf_counter() - begin
+    return time.perf_counter() - begin[0], _user() - begin[1]
+
+
+def _user() -> float:
+    return sum(resource.getrusage(who).ru_utime for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
 def run(*command: object) -> None:
     subprocess.run([str(part) for part in command], capture_output=True, check=False)
 
 
-def read_all(folder: Path) -> None:
-    for path in folder.rglob("*"):
+def read_all(folders: Sequence[Path]) -> None:
+    for path in (p for folder in folders for p in folder.rglob("*")):
         if path.is_file():
             path.read_bytes()
 
 
-def compare(title: str, folder: Path, harbor: Path, scenlint: Path, rounds: int, tasks: int) -> None:
-    """Alternate the commands so that a slow minute of the machine hits all of them."""
+def median(times: Sequence[Time]) -> Time:
+    return statistics.median(t[0] for t in times), statistics.median(t[1] for t in times)
+
+
+def compare(title: str, folders: Sequence[Path], harbor: Path, scenlint: Path, rounds: int) -> tuple[Time, Time]:
+    """The medians of both; the commands alternate, so that a slow minute of the machine hits all of them."""
     ours, theirs, bytes_only = [], [], []
     for _ in range(rounds):
-        ours.append(timed(lambda: run(scenlint, "check", "--format", "json", folder)))
-        theirs.append(timed(lambda: run(harbor, "lint", "--json", folder)))
-        bytes_only.append(timed(lambda: read_all(folder)))
-    a, b, c = (statistics.median(times) for times in (ours, theirs, bytes_only))
-    print(f"{title}: scenlint {a:.2f} s ({a / tasks * 1000:.1f} ms a task), harbor lint {b:.2f} s, reading {c:.3f} s")
-    print(f"  harbor lint / scenlint = {b / a:.1f}, scenlint / reading = {a / c:.1f}")
+        ours.append(timed(lambda: run(scenlint, "check", "--format", "json", *folders)))
+        theirs.append(timed(lambda: run(harbor, "lint", "--json", *folders)))
+        bytes_only.append(timed(lambda: read_all(folders)))
+    a, b, c = median(ours), median(theirs), median(bytes_only)
+    print(f"{title}: wall (user CPU) of scenlint, harbor lint, reading the bytes")
+    print("  " + ", ".join(f"{wall:.3f} s ({user:.3f} s)" for wall, user in (a, b, c)))
+    print(f"  harbor lint / scenlint: {b[0] / a[0]:.2f} wall, {b[1] / a[1]:.2f} user CPU")
+    return a, b
 
 
 def main() -> None:
@@ -56,12 +71,20 @@ def main() -> None:
     options = parser.parse_args()
     found = sorted(p.parent for p in options.folder.glob("*/task.toml"))[: options.tasks]
     with tempfile.TemporaryDirectory() as scratch:
-        many = Path(scratch, "many")
-        for task in found:
-            shutil.copytree(task, many / task.name, symlinks=True)
-        one = many / found[0].name
-        compare("one task", one, options.harbor, options.scenlint, options.rounds, 1)
-        compare(f"{len(found)} tasks", many, options.harbor, options.scenlint, max(1, options.rounds // 2), len(found))
+        tasks = [Path(shutil.copytree(task, Path(scratch, task.name), symlinks=True)) for task in found]
+        one = compare("one task", tasks[:1], options.harbor, options.scenlint, options.rounds)
+        rounds = max(1, options.rounds // 2)
+        many = compare(f"{len(tasks)} tasks", tasks, options.harbor, options.scenlint, rounds)
+        further = [
+            [(m - o) / max(1, len(tasks) - 1) for m, o in zip(*pair, strict=True)]
+            for pair in zip(many, one, strict=True)
+        ]
+        (ours, our_cpu), (theirs, their_cpu) = further
+        print(
+            f"each further task: {ours * 1e3:.2f} ms ({our_cpu * 1e3:.2f} ms user CPU), "
+            f"harbor lint {theirs * 1e3:.2f} ms ({their_cpu * 1e3:.2f} ms); "
+            f"harbor lint / scenlint: {theirs / ours:.2f} wall, {their_cpu / our_cpu:.2f} user CPU"
+        )
 
 
 if __name__ == "__main__":

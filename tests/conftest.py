@@ -16,6 +16,16 @@ def harbor_task(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def deep_folder(tmp_path: Path):
+    """1,200 folders in one another. They are removed here: Python's own `rmtree`, which pytest uses, recurses."""
+    top = tmp_path / "deep" / "d"
+    top.parent.mkdir()
+    subprocess.run(["mkdir", "-p", "d/" * 1200], cwd=top.parent, check=True)
+    yield top.parent
+    subprocess.run(["rm", "-rf", str(top)], check=True)
+
+
+@pytest.fixture
 def scenlint(tmp_path: Path):
     """Run the real command in a process of its own: scenlint("check", path, …) -> CompletedProcess."""
 

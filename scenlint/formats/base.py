@@ -8,11 +8,12 @@ only, and the harness the RunPlan.
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from scenlint.source.data import Data, parse
@@ -89,15 +90,16 @@ _LANGUAGES = {
     ".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".hpp": "cpp", ".java": "java", ".rb": "ruby", ".pl": "perl",
     ".r": "r", ".jl": "julia", ".lua": "lua", ".php": "php", ".bat": "batch", ".ps1": "powershell",
 }  # fmt: skip
+_DOCKERFILE = regex(r"(?:Dockerfile|Containerfile)(?:\.|$)|.*\.(?:dockerfile|containerfile)$", re.IGNORECASE)
 _SHEBANG = regex(r"#![^\r\n]*?\b(?:(python)[\d.]*|(bash|sh|dash|zsh|ksh|bats))\b")
 
 
 def language_of(path: str, source: Source | None = None) -> str:
     """The language of a file by its name, else by its first line: "python", "shell", "dockerfile", "data", "text" …"""
-    name = PurePosixPath(path).name
-    if re.match(r"(?:Dockerfile|Containerfile)(?:\.|$)|.*\.(?:dockerfile|containerfile)$", name, re.IGNORECASE):
+    name = posixpath.basename(path)
+    if _DOCKERFILE.match(name):
         return "dockerfile"
-    known = _LANGUAGES.get(PurePosixPath(path).suffix.lower())
+    known = _LANGUAGES.get(posixpath.splitext(name)[1].lower())
     if known is None and source is not None and (first := _SHEBANG.match(source.text[:200])):
         return "python" if first[1] else "shell"
     return known or "text"

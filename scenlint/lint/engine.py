@@ -143,7 +143,7 @@ class Engine:
         return kept
 
     def _ignored_here(self, finding: Finding) -> bool:
-        path = self._relative(finding.location.path)
+        path = self._relative(finding.location.path) if self.selection.per_path else ""
         return any(finding.rule in names and spec.match_file(path) for spec, names in self.selection.per_path)
 
     def _inline(self, suppressions: Sequence[Suppression], finding: Finding) -> bool:
@@ -162,7 +162,7 @@ class Engine:
         return hit
 
     def _configured(self, finding: Finding, out: Outcome) -> bool:
-        path = self._relative(finding.location.path)
+        path = self._relative(finding.location.path) if self.settings.suppressions else ""
         for position, entry in enumerate(self.settings.suppressions):
             rule = self.registry.find(entry.rule.text)
             if rule and rule.name == finding.rule and entry.reason.strip() and _matches(entry.path, path):

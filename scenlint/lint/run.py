@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -23,6 +24,7 @@ from scenlint.task.finding import Finding
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
 
+COLLECT_AFTER = 64  # tasks: what they leave behind takes some 40 MB by then
 PARALLEL_FROM = 12  # tasks: below that, starting processes costs more than it saves
 
 _worker: Engine | None = None
@@ -76,7 +78,7 @@ def gather(report: Report, outcomes: Sequence[Outcome]) -> None:
 
 def _judge_all(engine: Engine, refs: Sequence[TaskRef], jobs: int) -> Iterator[tuple[TaskRef, Outcome]]:
     if jobs <= 1 or len(refs) < PARALLEL_FROM:
-        yield from ((ref, engine.judge(ref)) for ref in refs)
+        yield from _judge_each(engine, refs)
         return
     from concurrent.futures import as_completed
     from concurrent.futures.process import BrokenProcessPool
@@ -126,6 +128,7 @@ def _start(settings: Settings) -> None:
     global _worker
     _end_with_parent()
     _worker = Engine(settings)
+    gc.freeze()  # what is loaded by now stays
 
 
 def _end_with_parent() -> None:
@@ -139,7 +142,21 @@ def _end_with_parent() -> None:
 
 def _judge_batch(refs: Sequence[TaskRef]) -> list[tuple[TaskRef, Outcome]]:
     assert _worker is not None
-    return [(ref, _worker.judge(ref)) for ref in refs]
+    return list(_judge_each(_worker, refs))
+
+
+def _judge_each(engine: Engine, refs: Sequence[TaskRef]) -> Iterator[tuple[TaskRef, Outcome]]:
+    """Judge tasks one after the other. Garbage is collected between them: while one is judged, there is hardly any."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        for n, ref in enumerate(refs, 1):
+            yield ref, engine.judge(ref)
+            if n % COLLECT_AFTER == 0:
+                gc.collect()
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _judge_shared(engine: Engine, refs: Sequence[TaskRef]) -> list[Outcome]:

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from scenlint.source.regex import regex
 from scenlint.source.text import Fragment, Span
 
 if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 PARSE_LIMIT = 300_000  # characters; a longer brief is parsed up to here
@@ -137,17 +138,21 @@ def parse(fragment: Fragment) -> Markdown:
 
 
 def _parse(fragment: Fragment) -> Markdown:
-    from markdown_it import MarkdownIt
-
     text = fragment.text[:PARSE_LIMIT]
     blocks: list[Block] = []
     if front := _FRONT_MATTER.match(text):
         blocks.append(Block(Part.FRONT_MATTER, 0, front.end(), front.group()))
         # Blanked rather than cut, so that lines and offsets stay what they are.
         text = re.sub(r"[^\r\n]", " ", front.group()) + text[front.end() :]
-    parser = MarkdownIt("commonmark").enable("table").disable("inline")
-    blocks += _Builder(fragment, text).build(parser.parse(text))
+    blocks += _Builder(fragment, text).build(_parser().parse(text))
     return Markdown(fragment, blocks)
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").enable("table").disable("inline")
 
 
 class _Builder:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from scenlint.source.regex import regex
 from scenlint.source.text import Fragment, Span
@@ -43,13 +43,16 @@ class PyModule:
         self.fragment = fragment
         self.fault: SyntaxFault | None = None
         self.tree = ast.Module(body=[], type_ignores=[])
+        # Every node, breadth first, and what it stands in: walking a tree costs more than all that is asked of it.
+        self.nodes: list[ast.AST] = [self.tree]
+        self._parents: dict[ast.AST, ast.AST] = {}
+        self._kinds: dict[tuple[type, ...], list[Any]] = {}
         # An undecodable byte is one byte for the parser's columns too.
         text = re.sub("[\ud800-\udfff]", "?", fragment.text)
         try:
             tree = ast.parse(text)
-            if _depth(tree) > _DEEPEST:
-                raise RecursionError
-            self.tree = tree
+            nodes, parents = _laid_out(tree)
+            self.tree, self.nodes, self._parents = tree, nodes, parents
         except SyntaxError as exc:
             at = fragment.index.offset(exc.lineno or 1, exc.offset or 1)
             newer = "f-string" in exc.msg or bool(_NEWER.search(fragment.index.line_text(exc.lineno or 1)))
@@ -57,25 +60,17 @@ class PyModule:
         except (ValueError, RecursionError, MemoryError) as exc:
             self.fault = SyntaxFault(str(exc) or "it is nested too deeply to be parsed", fragment.span(0, 0))
 
-    @cached_property
-    def nodes(self) -> list[ast.AST]:
-        """Every node, breadth first; walking a tree costs more than all that is asked of its nodes."""
-        return walk(self.tree)
+    @overload
+    def of(self, kind: type[N], /) -> Sequence[N]: ...
 
-    @cached_property
-    def _kinds(self) -> dict[type, list[Any]]:
-        out: dict[type, list[Any]] = {}
-        for node in self.nodes:
-            out.setdefault(type(node), []).append(node)
-        return out
+    @overload
+    def of(self, *kinds: type[ast.AST]) -> Sequence[Any]: ...
 
-    def of(self, kind: type[N]) -> Sequence[N]:
-        """Every node of one kind, in the order of `nodes`."""
-        return self._kinds.get(kind, ())
-
-    @cached_property
-    def _parents(self) -> dict[ast.AST, ast.AST]:
-        return {child: node for node in self.nodes for child in _children(node)}
+    def of(self, *kinds: type[ast.AST]) -> Sequence[Any]:
+        """Every node of some kinds, in the order of `nodes`."""
+        if kinds not in self._kinds:
+            self._kinds[kinds] = [node for node in self.nodes if type(node) in kinds]
+        return self._kinds[kinds]
 
     @cached_property
     def _calls(self) -> dict[str, list[ast.Call]]:
@@ -134,12 +129,12 @@ class PyModule:
     def imports(self) -> dict[str, str]:
         """Local name -> dotted name it stands for, over the whole text (`import numpy as np`: np -> numpy)."""
         out: dict[str, str] = {}
-        for node in self.nodes:
+        for node in self.of(ast.Import, ast.ImportFrom):
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     root = alias.name.split(".")[0]
                     out[alias.asname or root] = alias.name if alias.asname else root
-            elif isinstance(node, ast.ImportFrom):
+            else:
                 base = "." * node.level + (node.module or "")
                 for alias in node.names:
                     out[alias.asname or alias.name] = f"{base}.{alias.name}" if base.strip(".") else base + alias.name
@@ -149,7 +144,7 @@ class PyModule:
     def subscripts(self) -> frozenset[str]:
         """Every constant that something is subscripted or `.get` with."""
         out = set()
-        for node in self.nodes:
+        for node in self.of(ast.Subscript, ast.Call):
             key: ast.AST | None = None
             if isinstance(node, ast.Subscript):
                 key = node.slice
@@ -187,13 +182,22 @@ class PyModule:
         return inspect.cleandoc(first.value), self.span(first)
 
 
-def _depth(tree: ast.AST) -> int:
-    """How deeply the nodes of a tree lie inside each other."""
-    depth, level = 0, [tree]
+def _laid_out(tree: ast.AST) -> tuple[list[ast.AST], dict[ast.AST, ast.AST]]:
+    """The nodes of a tree, breadth first, and their parents; RecursionError where they are nested too deeply."""
+    nodes, parents = list[ast.AST](), dict[ast.AST, ast.AST]()
+    level, depth = [tree], 0
     while level:
         depth += 1
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
-    return depth
+        nodes += level
+        below: list[ast.AST] = []
+        for node in level:
+            children = _children(node)
+            parents.update(dict.fromkeys(children, node))
+            below += children
+        level = below
+    if depth > _DEEPEST:
+        raise RecursionError
+    return nodes, parents
 
 
 def walk(node: ast.AST) -> list[ast.AST]:

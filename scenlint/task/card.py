@@ -51,7 +51,6 @@ def sketch(fragments: list[Fragment]) -> tuple[int, ...]:
     words = [w for f in fragments for w in re.findall(r"\w+", f.text.lower())]
     if len(words) < 2 * SHINGLE:
         return ()
-    hashes = {
-        zlib.crc32(" ".join(words[i : i + SHINGLE]).encode("utf-8", "replace")) for i in range(len(words) - SHINGLE + 1)
-    }
+    shingles = zip(*(words[i:] for i in range(SHINGLE)), strict=False)
+    hashes = {zlib.crc32(" ".join(shingle).encode("utf-8", "replace")) for shingle in shingles}
     return tuple(sorted(hashes)[:SKETCH])

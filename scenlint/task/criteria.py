@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from scenlint.source.markdown import Block, Markdown, Part, parse
 from scenlint.source.regex import regex
@@ -170,16 +171,21 @@ def _lines(block: Block, group: int) -> Iterator[_Item]:
 def _list_wanted(item: _Item) -> bool:
     """Whether the list is one of demands, by what introduces it; a numbered list is unless something speaks against."""
     for words in (_label(item.lead), *item.headings[-1:]):
-        if not words:
-            continue
-        if _CLOSED.search(words) and not _STRONG.search(words):
-            return False
-        wanted, unwanted = _WANTED.search(words), _UNWANTED.search(words)
-        if wanted and (not unwanted or _STRONG.search(words)):
-            return True
-        if unwanted:
-            return False
+        wanted = _introduces(words) if words else None
+        if wanted is not None:
+            return wanted
     return item.kind == "numbered" or bool(_DEMAND.search(item.text) or _FIELD.match(item.text))
+
+
+@lru_cache(maxsize=512)
+def _introduces(words: str) -> bool | None:
+    """Whether a list that some words introduce is one of demands; None where they do not tell."""
+    if _CLOSED.search(words) and not _STRONG.search(words):
+        return False
+    unwanted = _UNWANTED.search(words)
+    if _WANTED.search(words) and (not unwanted or _STRONG.search(words)):
+        return True
+    return False if unwanted else None
 
 
 def _label(lead: str) -> str:

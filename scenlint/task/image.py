@@ -6,6 +6,7 @@ import posixpath
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from scenlint.source.text import Span
@@ -49,6 +50,11 @@ class Image:
                 if path == "/":
                     break
         return frozenset(found | {posixpath.basename(f) for f in found})
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The last name of everything that exists."""
+        return frozenset(PurePosixPath(path).name for path in self.given)
 
     @cached_property
     def _open(self) -> list[tuple[re.Pattern[str], Given]]:

@@ -11,7 +11,7 @@ from scenlint.source import dockerfile
 from scenlint.source.dockerfile.words import expand
 from scenlint.source.regex import regex
 from scenlint.source.text import Span
-from scenlint.task.model import BuildFile, Document, Place, Task
+from scenlint.task.model import BuildFile, Document, Place, Task, once_a_task
 
 _DIGEST = regex(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
 _OPEN_END = regex(r"\$(?:\w+|\{[^}]*\})$")  # ends in a variable: tag and digest may stand in it
@@ -73,6 +73,7 @@ def split(text: str) -> Reference | None:
     return Reference(text, registry, folder + slash + last, tag, digest)
 
 
+@once_a_task
 def find_images(task: Task) -> list[Image]:
     """Every image of the task's environment and of its verifier, in no case one that the task builds itself."""
     environment = task.environment

@@ -88,7 +88,7 @@ def is_made(visible: Visible, path: str) -> bool:
     if "*" in path or visible.exists(path) is not None:
         return False
     name = PurePosixPath(path).name
-    return not any(PurePosixPath(given).name == name for given in visible.inputs())
+    return name not in visible.image.names
 
 
 def _judgement(task: Task, check: Check, comparison: Comparison, visible: Visible) -> Judgement | None:

@@ -16,7 +16,7 @@ from scenlint.source.regex import regex
 from scenlint.source.text import Fragment, Span
 from scenlint.task.context import Context
 from scenlint.task.image import Given, Image, read_image
-from scenlint.task.model import Place, Task
+from scenlint.task.model import Place, Task, once_a_task
 
 SMALLEST = 60  # bytes; shorter files are equal by chance
 LARGEST = 4 * 1024 * 1024  # bytes of a file that is compared
@@ -56,6 +56,7 @@ def secrets(task: Task) -> dict[str, str]:
     return out
 
 
+@once_a_task
 def copies(task: Task) -> Iterator[Leak]:
     """Every hidden file that the agent's image holds, as itself or as another file with the same content."""
     hidden, image = secrets(task), agent_image(task)
@@ -95,6 +96,10 @@ def _from_root(task: Task, hidden: dict[str, str]) -> Iterator[Leak]:
 
 def fingerprint(task: Task, path: str) -> str:
     """What files that say the same have in common, layout of JSON and order of rows aside; "" for short ones."""
+    return task.memo(("fingerprint", path), lambda: _fingerprint(task, path))
+
+
+def _fingerprint(task: Task, path: str) -> str:
     entry = task.files.entries.get(path)
     if entry is None or entry.problem or not SMALLEST <= entry.size <= LARGEST:
         return ""

@@ -63,6 +63,10 @@ class Vocabulary:
         self._fragment = fragment
 
     @cached_property
+    def folded(self) -> str:
+        return self.text.lower()
+
+    @cached_property
     def words(self) -> frozenset[str]:
         return frozenset(stems(self.text))
 
@@ -110,8 +114,7 @@ class Mapping:
     @property
     def uncovered(self) -> list[Criterion]:
         """The criteria that no check has any link to."""
-        linked = {id(k.criterion) for k in self.links}
-        return [c for c in self.criteria if id(c) not in linked]
+        return [c for c in self.criteria if next(self._links(c), None) is None]
 
     @property
     def unclaimed(self) -> list[Check]:
@@ -132,7 +135,14 @@ class Mapping:
 
     def marked(self, check: Check) -> set[str]:
         """The criterion numbers that a check names outright."""
-        return {c for c in check.criteria if re.fullmatch(r"[\d.]+", c)} | set(marks(f"{check.label}\n{check.id}"))
+        return self._named[id(check)]
+
+    @cached_property
+    def _named(self) -> dict[int, set[str]]:
+        return {
+            id(c): {n for n in c.criteria if re.fullmatch(r"[\d.]+", n)} | set(marks(f"{c.label}\n{c.id}"))
+            for c in self.checks
+        }
 
     @cached_property
     def marked_anywhere(self) -> set[str]:
@@ -202,16 +212,14 @@ class Mapping:
     def _ties(self, criterion: Criterion, about: Vocabulary, check: Check) -> Iterator[tuple[str, float]]:
         if criterion.number in self.marked(check):
             yield "mark", 1.0
-        keys = {k.name.lower() for k in check.keys} | {c.lower() for c in check.criteria if not c[:1].isdigit()}
         said = about.values | about.names
-        if keys & said:
+        if self._keys[id(check)] & said:
             yield ("id" if {c.lower() for c in check.criteria} & said else "key"), 0.9
         spoken = self._spoken[id(check)]
         if about.values & spoken.values or about.names & spoken.names or about.values & spoken.names:
             yield "docstring", 0.8
         source = self._source[id(check)]
-        read = {a.path.rpartition("/")[2].lower() for a in check.accesses} | source.paths
-        if about.paths & read:
+        if about.paths and about.paths & (self._read[id(check)] | source.paths):
             yield "path", 0.5
         if self._shares_value(about, source):
             yield "value", 0.7
@@ -221,8 +229,21 @@ class Mapping:
 
     @staticmethod
     def _shares_value(about: Vocabulary, source: Vocabulary) -> bool:
-        folded = source.text.lower()
-        return bool(about.numbers & source.numbers) or any(v in folded for v in about.values | about.names)
+        if about.numbers and about.numbers & source.numbers:
+            return True
+        return any(v in source.folded for v in about.values | about.names)
+
+    @cached_property
+    def _keys(self) -> dict[int, set[str]]:
+        """The keys that a check reads and the criteria that it names by a word, folded."""
+        return {
+            id(c): {k.name.lower() for k in c.keys} | {n.lower() for n in c.criteria if not n[:1].isdigit()}
+            for c in self.checks
+        }
+
+    @cached_property
+    def _read(self) -> dict[int, set[str]]:
+        return {id(c): {a.path.rpartition("/")[2].lower() for a in c.accesses} for c in self.checks}
 
     @cached_property
     def _about(self) -> dict[int, Vocabulary]:
@@ -267,7 +288,7 @@ def marks(text: str, *, strict: bool = False) -> Iterator[str]:
 
 def stems(text: str) -> set[str]:
     """The content words of a text, identifiers taken apart, endings cut."""
-    words = {word.lower() for word in _WORD.findall(text) if len(word) > 2}
+    words = {word.lower() for word in set(_WORD.findall(text)) if len(word) > 2}
     return {_stem(word) for word in words - _STOP}
 
 

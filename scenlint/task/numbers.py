@@ -53,7 +53,8 @@ _DIGITS = regex(
     rf"(?P<unit>\s?%|\s?‰|\s?percent\b|\s?per cent\b|[\s-]?(?:{_UNIT})s?(?![A-Za-z]))?",
     re.I,
 )
-_WORD_LIST = "|".join(sorted(_WORDS, key=len, reverse=True))
+_TENS_LIST = rf"(?:{'|'.join(_TENS)})(?:-(?:{'|'.join(_SMALL[1:10])}))?"
+_WORD_LIST = "|".join([_TENS_LIST, *(w for w in _WORDS if "-" not in w and w not in _TENS)])
 _WORD = regex(rf"\b({_WORD_LIST})\b(?:[\s-](hundred|thousand|million|minute|hour|day|week)s?\b)?", re.I)
 _HANZI = regex(r"[零〇一二两三四五六七八九十百千万]+")
 _HANZI_DIGIT = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
@@ -75,7 +76,7 @@ def find_numbers(text: str) -> Iterator[Number]:
         value = _WORDS[match[1].lower()]
         scale = _SCALES.get((match[2] or "").lower())
         yield Number(value, (value * scale,) if scale else (), *match.span())
-    for match in _HANZI.finditer(text):
+    for match in _HANZI.finditer(text) if not text.isascii() else ():
         yield Number(_hanzi(match.group()), (), *match.span())
 
 

@@ -65,12 +65,8 @@ def _literal_tables(module: PyModule, modules: list[PyModule]) -> Iterator[tuple
         inside = {id(n) for n in walk(table)}
         if group and _takes_all(module) and not any(_names(m, group, inside) for m in modules):
             yield group, module.span(keys[group])
-    for node in module.nodes:
-        if (
-            not isinstance(node, ast.List | ast.Tuple)
-            or len(node.elts) < 2
-            or not all(isinstance(e, ast.Dict) for e in node.elts)
-        ):
+    for node in module.of(ast.List, ast.Tuple):
+        if len(node.elts) < 2 or not all(isinstance(e, ast.Dict) for e in node.elts):
             continue
         try:
             rows = ast.literal_eval(node)

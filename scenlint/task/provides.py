@@ -8,7 +8,7 @@ from functools import cached_property
 
 from scenlint.source import dockerfile
 from scenlint.task.images import Reference, split
-from scenlint.task.installs import SYSTEM, Origin, read_installs
+from scenlint.task.installs import SYSTEM, Origin
 from scenlint.task.installs.files import read_manifest
 from scenlint.task.model import BuildFile, Isolation, Place, Task
 from scenlint.task.policy import DEFAULT_APPROVED_IMAGES
@@ -149,7 +149,7 @@ def _is_packed(path: str) -> bool:
 def _add(task: Task, out: Provision, run: Run) -> None:
     """Take in what one command installs, or that it is not known what it does."""
     program = run.command.program or ""
-    for install in read_installs(run.command, run.variables):
+    for install in run.installs:
         if install.manager in SYSTEM:
             out.system.add(install.name)
         elif install.manager.split()[0] in ("npm", "pnpm", "yarn", "bun", "gem", "bundle", "cargo", "go"):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from scenlint.source import dockerfile, shell
 from scenlint.source.dockerfile import Instruction
 from scenlint.source.shell import Command
 from scenlint.source.text import Fragment
-from scenlint.task.model import BuildFile, Place, Task
+from scenlint.task.fetches import Fetch, read_fetches
+from scenlint.task.installs import Install, read_installs
+from scenlint.task.model import BuildFile, Place, Task, once_a_task
 from scenlint.task.subprocesses import started
 
 _DEPTH = 4  # scripts that call scripts that call scripts
@@ -27,12 +30,23 @@ class Run:
     instruction: Instruction | None = None
     build: BuildFile | None = None
 
+    @cached_property
+    def installs(self) -> list[Install]:
+        return list(read_installs(self.command, self.variables))
 
-def build_runs(task: Task, *places: Place) -> Iterator[Run]:
+    @cached_property
+    def fetches(self) -> list[Fetch]:
+        return list(read_fetches(self.command, self.variables))
+
+
+def build_runs(task: Task, *places: Place) -> list[Run]:
     """What the stages in use run while the images are built; of every place where none is named."""
+    return [run for run in _build_runs(task) if not places or (run.build and run.build.place in places)]
+
+
+@once_a_task
+def _build_runs(task: Task) -> Iterator[Run]:
     for build in task.environment.builds if task.environment else []:
-        if places and build.place not in places:
-            continue
         parsed = dockerfile.parse(build.fragment, build.arguments)
         find = _context_finder(task, build)
         for stage in parsed.used(build.target):
@@ -42,6 +56,7 @@ def build_runs(task: Task, *places: Place) -> Iterator[Run]:
                         yield from _follow(script, find, step.variables, step, build)
 
 
+@once_a_task
 def verifier_runs(task: Task) -> Iterator[Run]:
     """What grading runs: graders' scripts, the verifier's own scripts they call, and what its Python code starts."""
     verifier = task.verifier
@@ -55,6 +70,7 @@ def verifier_runs(task: Task) -> Iterator[Run]:
             yield from _follow(script, find, {}, seen=seen)
 
 
+@once_a_task
 def oracle_runs(task: Task) -> Iterator[Run]:
     """What the reference solution runs."""
     if task.oracle is not None:

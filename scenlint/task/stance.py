@@ -48,10 +48,9 @@ def _nodes(fragment: Fragment) -> dict[tuple[int, int], ast.AST]:
     def make() -> dict[tuple[int, int], ast.AST]:
         module = parse(fragment)
         out: dict[tuple[int, int], ast.AST] = {}
-        for node in module.nodes:
-            if isinstance(node, ast.Compare | ast.Call | ast.Subscript | ast.Constant | ast.keyword):
-                span = module.span(node)
-                out.setdefault((span.start, span.end), node)
+        for node in module.of(ast.Compare, ast.Call, ast.Subscript, ast.Constant, ast.keyword):
+            span = module.span(node)
+            out.setdefault((span.start, span.end), node)
         return out
 
     return fragment.memo("stance", make)

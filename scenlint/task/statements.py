@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from scenlint.source import markdown
 from scenlint.source.markdown import Block, Part
@@ -29,9 +30,17 @@ class Sentence:
     def span(self, start: int = 0, end: int | None = None) -> Span:
         return self.brief.span(self.start + start, self.start + (len(self.text) if end is None else end))
 
-    @property
+    @cached_property
     def paths(self) -> list[Token]:
         return [t for t in find_paths(self.text[:_LONGEST]) if not t.open]
+
+    def says(self, *words: str) -> bool:
+        """Whether one of some words (in lower case) stands in it: a quick test before a pattern is tried."""
+        return any(word in self._folded for word in words)
+
+    @cached_property
+    def _folded(self) -> str:
+        return self.text.lower()
 
 
 @dataclass(frozen=True)
@@ -84,7 +93,7 @@ _THERE = (
 _VERBS = r"read|use|load|parse|analy[sz]e|process|inspect|examine|open|读取"
 _END = r"[\s:`'\"]*$"
 _GIVEN_BEFORE = regex(
-    rf"(?:\b|(?<=[一-鿿]))(?:{_THERE})\s*(?:in|at|as|under|by|于|在)?(?: (?:the|a) file)?{_END}|"
+    rf"(?:\b|(?<=(?-i:[一-鿿])))(?:{_THERE})\s*(?:in|at|as|under|by|于|在)?(?: (?:the|a) file)?{_END}|"
     r"\b(?:have|has|given|there(?:'s| is| are)|find) (?:been given )?(?:an?|the|two|three|several|some)\b"
     rf"[^.]{{0,60}}\b(?:at|in|named|called){_END}|"
     rf"\b(?:dataset|data|input|file|script|records?|image|document)s?(?: (?:is|are))?(?: in| at|:)?{_END}|"
@@ -233,6 +242,8 @@ _VERSION = regex(
 
 def stated_limit(sentence: Sentence) -> Statement | None:
     """The time the agent has, in seconds."""
+    if not sentence.says("task", "in total", "altogether", "time limit", "time budget", "agent timeout"):
+        return None
     found = next((m for pattern in _LIMITS if (m := pattern.search(sentence.text))), None)
     number = next(find_numbers(found[1]), None) if found else None
     if found is None or number is None:
@@ -242,27 +253,28 @@ def stated_limit(sentence: Sentence) -> Statement | None:
 
 def stated_port(sentence: Sentence) -> Statement | None:
     """The port on which the brief says that something listens already."""
-    found = None if _MADE.search(sentence.text) else _PORT.search(sentence.text)
-    if not found:
+    found = _PORT.search(sentence.text) if sentence.says("port") else None
+    if not found or _MADE.search(sentence.text):
         return None
     group = "port" if found["port"] else "port2"
     return Statement(int(found[group]), sentence.span(*found.span(group)))
 
 
 def stated_workdir(sentence: Sentence) -> Statement | None:
-    found = _WORKDIR.search(sentence.text)
+    found = _WORKDIR.search(sentence.text) if sentence.says("working directory") else None
     return Statement(found["path"].rstrip("/.") or "/", sentence.span(*found.span("path"))) if found else None
 
 
 def stated_user(sentence: Sentence) -> Statement | None:
-    found = _USER.search(sentence.text)
+    found = _USER.search(sentence.text) if sentence.says(" as ") else None
     group = "user" if found and found["user"] else "user2"
     return Statement(found[group].lower(), sentence.span(*found.span(group))) if found else None
 
 
 def stated_version(sentence: Sentence) -> Statement | None:
     """A tool of the environment and its version: ("python", "3.11")."""
-    found = _VERSION.search(sentence.text)
+    named = sentence.says("environment", "container", "image", "machine", "system", "sandbox", "box")
+    found = _VERSION.search(sentence.text) if named else None
     if not found:
         return None
     tool = found["tool"].lower().removesuffix(".js").replace("postgresql", "postgres")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 from scenlint.source.files import FileTree
 from scenlint.source.regex import regex
@@ -65,8 +65,8 @@ class Suppression:
 
 def comment_style(path: str) -> str | None:
     """The comment syntax of a file, by its name: "#", "//", "<!--", "--"; None where it has none."""
-    name = PurePosixPath(path).name
-    suffix = PurePosixPath(path).suffix.lower()
+    name = posixpath.basename(path)
+    suffix = posixpath.splitext(name)[1].lower()
     if "dockerfile" in name.lower() or name.lower() == "makefile":
         return "#"
     for style, suffixes in (("#", _HASH), ("//", _SLASH), ("<!--", _MARKUP), ("--", _DASHES)):

@@ -281,8 +281,11 @@ def test_a_public_network_has_a_way_out(started, base, tmp_path, engine):
     environment = started(plan)
     with _listener() as port:
         targets = ["side:9000", f"172.17.0.1:{port}"]
-        told = json.loads(environment.run(Command(("python3", "-c", REACH, *targets)), None).output)
-    assert set(told.values()) == {True}
+        for _ in range(10):  # a busy machine may be slow to answer
+            told = json.loads(environment.run(Command(("python3", "-c", REACH, *targets)), None).output)
+            if all(told.values()):
+                break
+    assert told == dict.fromkeys(targets, True)
     for name in engine.api.inspect_container(environment.name)["NetworkSettings"]["Networks"]:
         assert engine.api.inspect_network(name)["Internal"] is False
 

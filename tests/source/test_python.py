@@ -152,3 +152,16 @@ def test_plain_objects_are_whole_or_nothing():
     assert constants(known(Seq("tuple", [known(1), known(Map({"a": known(2)}))]))) == [(1, {"a": 2})]
     assert constants(known(Seq("list", [UNKNOWN]))) == []
     assert constants(known(f"/app/{HOLE}")) == []
+
+
+def test_nodes_of_some_kinds_come_in_the_order_of_all():
+    parsed = module("x = f(1)\nif x:\n    y = g(x)[0]\n")
+    assert parsed.of(ast.Call) == [n for n in parsed.nodes if isinstance(n, ast.Call)]
+    assert parsed.of(ast.Call, ast.Assign) == [n for n in parsed.nodes if isinstance(n, ast.Call | ast.Assign)]
+
+
+def test_walking_finds_what_ast_finds_but_the_marks_for_load_and_store():
+    parsed = module(
+        "def f(a, *b, c=1, **d):\n    return [x for x in a if x not in b] + [f'{c!r:>{d}}', lambda: (yield)]\n"
+    )
+    assert parsed.nodes == [n for n in ast.walk(parsed.tree) if not isinstance(n, ast.expr_context)]

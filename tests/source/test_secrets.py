@@ -3,7 +3,7 @@
 import pytest
 
 from scenlint.report.style import decoded, visible
-from scenlint.source.secrets import cut, redact
+from scenlint.source.secrets import KINDS, cut, find_secrets, redact
 
 TOKEN = "ghp_" + "Zx9" * 12
 AWS = "AKIA" + "QWERTYUIOPASDFGH"
@@ -29,3 +29,37 @@ def test_text_is_cut_after_its_secrets_are_blanked_out():
 
 def test_whatever_is_printed_is_without_secrets():
     assert "Zx9" not in visible(TOKEN) + decoded(TOKEN)
+
+
+# Made up, and put together here so that nobody who scans this repository takes them for real.
+B = "aB3" * 30
+EXAMPLES = {
+    "AWS access key": AWS,
+    "GitHub token": TOKEN,
+    "OpenAI key": "sk-" + B,
+    "Slack token": "xox" + "b-" + B,
+    "Google API key": "AIza" + B[:35],
+    "Stripe key": "sk_" + "live_" + B,
+    "Hugging Face token": "hf_" + B,
+    "AWS secret key": "Secret_" + 'Access_Key="' + B[:40],
+    "npm token": "npm_" + B[:36],
+    "PyPI token": "pypi-" + "AgEI" + B,
+    "SendGrid key": "SG." + B[:22] + "." + B[:43],
+    "Slack webhook": "hooks.slack" + ".com/services/T12345678/B12345678/" + B,
+    "Groq key": "gsk_" + B,
+    "DigitalOcean token": "dop_" + "v1_" + "0a" * 32,
+    "GitLab token": "glpat-" + B,
+    "JSON web token": "eyJ" + B[:20] + ".eyJ" + B[:20] + "." + B,
+    "private key": "-----BEGIN RSA " + "PRIVATE KEY-----\nabc\n",
+}
+
+
+def test_every_kind_has_an_example():
+    assert EXAMPLES.keys() == KINDS.keys()
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_every_kind_is_found_and_blanked_out(kind):
+    text = f"x = {EXAMPLES[kind]} and so on"
+    assert kind in [found for found, _ in find_secrets(text)]
+    assert redact(text) != text

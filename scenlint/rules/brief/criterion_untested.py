@@ -93,7 +93,7 @@ def _never_mentioned(mapping: Mapping, code: str) -> Iterator[Hit]:
         texts = {v for v in about.values if len(v) >= 4 and not v.startswith((".", "-"))} - about.paths
         if not texts or not is_demand(criterion.text) or _SKIPPED.match(criterion.text):
             continue
-        if about.numbers & verifier.numbers or any(t in folded for t in texts | about.paths | about.names):
+        if any(t in folded for t in texts | about.paths | about.names) or about.numbers & verifier.numbers:
             continue
         share = len(about.words & verifier.words) / max(len(about.words), 1)
         if share <= (0.25 if len(texts) > 1 else 0.15):

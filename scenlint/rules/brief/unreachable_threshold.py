@@ -28,7 +28,7 @@ def unreachable_threshold(task: Task) -> Iterator[Finding]:
     for fragment in task.verifier.code("python"):
         module = parse(fragment)
         bounds = UpperBounds(task, module)
-        for node in module.nodes:
+        for node in module.of(ast.Call, ast.Compare):
             for counted, least, excluded in _demands(module, node):
                 wanted, most = bounds.exact(least), bounds.number(counted)
                 if (

@@ -33,12 +33,11 @@ def exact_float(task: Task) -> Iterator[Finding]:
         compared = judgement.comparison
         if compared.operator not in ("==", "!=") or compared.tolerance is not None or not judgement.wanted:
             continue
-        briefs = judgement.visible.briefs
         allowed = next((t.span for t in tolerances(judgement.visible) if t.is_about(judgement)), None)
-        if not allowed and any(_SHAPED.search(b.text) for b in briefs):
-            continue
         found = [leaf for c in judgement.constants for leaf in _leaves(c) if _computed(leaf, judgement, bool(allowed))]
         if (found or _worked_out(judgement)) and not _rounded(judgement):
+            if not allowed and any(_SHAPED.search(b.text) for b in judgement.visible.briefs):
+                continue
             number = f"`{found[0]}`" if found else "what the verifier works out"
             as_text = bool(found) and isinstance(found[0], str)
             yield Finding.at(

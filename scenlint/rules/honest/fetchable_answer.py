@@ -136,7 +136,7 @@ def _linked(task: Task) -> Iterator[Finding]:
             )
             return
     for run in oracle_runs(task):
-        for fetch in read_fetches(run.command, run.variables):
+        for fetch in run.fetches:
             if _CHANGE.search(fetch.what) or re.search(r"\.(?:patch|diff)$", fetch.what):
                 yield Finding.at(
                     fetch.span,

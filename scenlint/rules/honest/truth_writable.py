@@ -68,7 +68,7 @@ def _file(task: Task, path: str) -> str | None:
 def _is_truth(task: Task, path: str, texts: list[str]) -> bool:
     """Whether it is an input that nobody is meant to change and nothing watches over."""
     name = posixpath.basename(path)
-    if _CODE.search(name) or any(_GUARDS.search(t) and name in t for t in texts):
+    if _CODE.search(name) or any(name in t and _GUARDS.search(t) for t in texts):
         return False
     if task.verifier and any(posixpath.basename(p) == name for p in task.verifier.truth):
         return False

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
 from scenlint.source.text import Span
-from scenlint.task.fetches import read_fetches
 from scenlint.task.guards import guarded_by
-from scenlint.task.installs import Origin, read_installs
+from scenlint.task.installs import Origin
 from scenlint.task.model import Isolation
 from scenlint.task.policy import Profile
 from scenlint.task.runs import Run, build_runs, verifier_runs
@@ -43,10 +42,10 @@ def download_at_grading(task: Task) -> Iterator[Finding]:
 
 def _downloads(run: Run) -> str:
     """What a command downloads, for a message; "" where it downloads nothing."""
-    for fetch in read_fetches(run.command, run.variables):
+    for fetch in run.fetches:
         if fetch.public:
             return f"`{fetch.tool} {fetch.what}".strip() + "`"
-    for install in read_installs(run.command, run.variables):
+    for install in run.installs:
         if install.fetches:
             verb = "" if " " in install.manager or install.manager == "uvx" else " install"
             name = "" if install.origin is Origin.MANIFEST else f" {install.shown}"
@@ -57,6 +56,4 @@ def _downloads(run: Run) -> str:
 def _provided(task: Task, run: Run) -> bool:
     """Whether it only runs where a tool is missing that the build installs."""
     tool = guarded_by(run.command)
-    return tool is not None and any(
-        tool == i.name for b in build_runs(task) for i in read_installs(b.command, b.variables)
-    )
+    return tool is not None and any(tool == i.name for b in build_runs(task) for i in b.installs)

@@ -26,8 +26,8 @@ _KEEP = ("list", "tuple", "iter", "reversed", "enumerate")  # these keep whateve
 def listing_order(task: Task) -> Iterator[Finding]:
     for fragment in task.verifier.code("python") if task.verifier else []:
         module = parse(fragment)
-        for node in module.nodes:
-            if isinstance(node, ast.Call | ast.Set | ast.SetComp) and (what := _unordered(module, node)):
+        for node in module.of(ast.Call, ast.Set, ast.SetComp):
+            if what := _unordered(module, node):
                 use = _order_matters(module, node)
                 if use is not None:
                     yield Finding.at(

@@ -9,7 +9,7 @@ from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
 from scenlint.source import python
 from scenlint.source.shell import AndOr, Command
 from scenlint.source.text import Span
-from scenlint.task.installs import Origin, read_installs
+from scenlint.task.installs import Origin
 from scenlint.task.provides import Provision, provided
 from scenlint.task.runs import verifier_runs
 
@@ -94,7 +94,7 @@ def _plugins(task: Task, provision: Provision) -> Iterator[tuple[str, Span, str]
         command = run.command
         if command.tool != "pytest" or _is_optional(command):
             continue
-        own = list(read_installs(command, run.variables))
+        own = run.installs
         isolated = command.program == "uvx" and all(i.origin is Origin.INDEX for i in own)
         for word in command.tool_words[1:]:
             plugin = _PLUGINS.get(word.pattern.partition("=")[0])

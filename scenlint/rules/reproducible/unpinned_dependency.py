@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from scenlint.rules import Confidence, Finding, Kind, Severity, Task, related, rule
 from scenlint.source.text import Span
 from scenlint.task.images import find_images
-from scenlint.task.installs import SYSTEM, Install, Origin, read_installs
+from scenlint.task.installs import SYSTEM, Install, Origin
 from scenlint.task.installs.files import read_manifest
 from scenlint.task.model import Place
 from scenlint.task.policy import Profile
@@ -25,7 +25,7 @@ def unpinned_dependency(task: Task) -> Iterator[Finding]:
     seen: set[Span] = set()
     system: dict[Span, list[Install]] = {}
     for run in [*build_runs(task), *verifier_runs(task), *oracle_runs(task)]:
-        found = list(read_installs(run.command, run.variables))
+        found = run.installs
         loose = [i for i in found if not i.pinned and i.span not in seen]
         seen.update(i.span for i in loose)
         if loose and loose[0].manager in SYSTEM:

@@ -7,7 +7,7 @@ from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rela
 from scenlint.source import dockerfile, shell
 from scenlint.source.regex import regex
 from scenlint.source.shell import Command, language_of
-from scenlint.task.fetches import Fetch, read_fetches
+from scenlint.task.fetches import Fetch
 from scenlint.task.hosts import host_of, is_near
 from scenlint.task.installs.model import UNKNOWN, Arg, arguments, parse_options, ref_problem, url_problem
 from scenlint.task.runs import Run, build_runs
@@ -32,7 +32,7 @@ def unpinned_fetch_in_image(task: Task) -> Iterator[Finding]:
     runs = list(build_runs(task))
     found: dict[object, list[tuple[Fetch, str, str]]] = {}
     for run in runs:
-        for fetch in read_fetches(run.command, run.variables):
+        for fetch in run.fetches:
             if fetch.public and (problem := _problem(fetch, run, runs)):
                 # One RUN that clones ten repositories is one thing to mend.
                 step = run.instruction.span if run.instruction and fetch.tool == "git clone" else fetch.span
@@ -106,7 +106,7 @@ def _checked_out(run: Run, runs: list[Run]) -> bool:
         if other.instruction is None or other.instruction.stage is not stage:
             continue
         args = arguments(other.command, other.variables)
-        clones += any(f.tool == "git clone" for f in read_fetches(other.command, other.variables))
+        clones += any(f.tool == "git clone" for f in other.fetches)
         moves += _fixes_commit(args)
         if moves >= clones:
             return True

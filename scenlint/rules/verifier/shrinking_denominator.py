@@ -26,7 +26,7 @@ _EARNED = regex(r"pass|earned|score|correct|ok|hits|points|good|held|right|succe
 def shrinking_denominator(task: Task) -> Iterator[Finding]:
     for fragment in task.verifier.code("python") if task.verifier else ():
         module = parse(fragment)
-        for node in module.nodes:
+        for node in module.of(ast.BinOp, ast.Call):
             parts = _quotient(node, module)
             if parts is not None and _is_score(node, parts[0], module):
                 yield from _judge(node, parts[1], module)

@@ -31,7 +31,7 @@ def skipped_test(task: Task) -> Iterator[Finding]:
     assert task.verifier is not None
     for fragment in task.verifier.code("python"):
         module = parse(fragment)
-        for function in (n for n in module.nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)):
+        for function in module.of(ast.FunctionDef, ast.AsyncFunctionDef):
             for decorator in function.decorator_list:
                 if why := _always(module, decorator):
                     yield _finding(module, decorator, f"`{function.name}` turns nothing down: {why}")

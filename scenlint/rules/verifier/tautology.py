@@ -26,7 +26,7 @@ def tautology(task: Task) -> Iterator[Finding]:
         return
     for fragment in task.verifier.code("python"):
         module = parse(fragment)
-        for node in module.nodes:
+        for node in module.of(ast.Assert, ast.Call, ast.BoolOp):
             for test in _conditions(node, module):
                 if (why := always_true(test, module)) and not _filler(node, module):
                     yield Finding.at(

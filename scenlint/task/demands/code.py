@@ -16,7 +16,7 @@ from scenlint.task.checks.world import setup
 from scenlint.task.demands.base import Demand, Ground
 from scenlint.task.demands.forms import fits
 from scenlint.task.endings import fails
-from scenlint.task.model import Task
+from scenlint.task.model import Task, once_a_task
 from scenlint.task.stance import Stance, locate, stance
 from scenlint.task.visible import Visible
 
@@ -45,6 +45,7 @@ class _Use:
         return self.name.rpartition(".")[2]
 
 
+@once_a_task
 def names(task: Task) -> Iterator[Demand]:
     """Each name once: what is imported from the agent's modules, asked of them, or given to their programs."""
     if task.verifier is None:
@@ -112,7 +113,7 @@ def _asked_for(task: Task) -> frozenset[str]:
             name = call.args[1].value if len(call.args) > 1 and isinstance(call.args[1], ast.Constant) else None
             if isinstance(name, str) and stance(module, call) is Stance.OPEN:
                 out.add(name)
-        for attempt in (n for n in module.nodes if isinstance(n, ast.Try)):
+        for attempt in module.of(ast.Try):
             caught = {module.dotted(h.type) for h in attempt.handlers if not fails(h.body)}
             if caught & {"ImportError", "ModuleNotFoundError", "AttributeError"}:
                 imports = (n for s in attempt.body for n in walk(s) if isinstance(n, ast.ImportFrom))
@@ -127,7 +128,7 @@ def _written(task: Task) -> Iterator[_Use]:
     for fragment in task.verifier.code("python"):
         module = parse(fragment)
         bound = set()
-        for node in module.nodes:
+        for node in module.of(ast.ImportFrom, ast.Import):
             if (
                 isinstance(node, ast.ImportFrom)
                 and node.module
@@ -143,7 +144,7 @@ def _written(task: Task) -> Iterator[_Use]:
 
 
 def _used(module: PyModule, bound: set[str]) -> Iterator[_Use]:
-    for node in module.nodes if bound else ():
+    for node in module.of(ast.Attribute, ast.Call) if bound else ():
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in bound:
             yield _Use(node.attr, "attribute", module.span(node), module.span(node))
         if isinstance(node, ast.Call) and _root(node.func) in bound:

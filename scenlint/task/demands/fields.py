@@ -124,7 +124,7 @@ def _own_keys(task: Task) -> frozenset[str]:
     """Keys and columns that the verifier makes itself: `frame["gap"] = …`, what it works out, suffixes of a merge."""
     out = set()
     for fragment in task.verifier.code("python") if task.verifier else ():
-        for node in parse(fragment).nodes:
+        for node in parse(fragment).of(ast.Assign, ast.AugAssign, ast.Dict, ast.keyword):
             if isinstance(node, ast.Assign | ast.AugAssign):
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
