@@ -86,6 +86,30 @@ class Verdict:
     invalid: bool = False  # no verdict because what the verifier handed in is none: no number, NaN, outside of [0, 1]
 
 
+class ProbeOutcome(StrEnum):
+    """What came of an attack on a verifier (probes.md): how its verdict stood."""
+
+    HOLDS = "holds"  # no full score, and a valid verdict
+    BROKEN = "broken"  # a full score, or more than doing nothing earns
+    LAUNDERED = "laundered"  # the attack turned a failure into a fault
+    LEAK = "leak"  # what must not be readable was read
+
+
+@dataclass
+class Experiment:
+    """What a trial of the deep stage did beside an ordinary one, and what is expected of the verifier."""
+
+    kind: str  # "probe", "mutant" or "world"
+    name: str  # of the probe, the operator, or what of the world was moved
+    target: str = ""  # what it was done to: a path, a table, a line of the solution
+    expected: str = ""  # probes: "holds"; mutants: "must-die", "must-live" or "open"; worlds: "same"
+    did: str = ""  # in words, for the author of the task
+    outcome: str = ""  # of a probe, a ProbeOutcome; of the others "killed", "survived", "same", "differs", "skipped"
+    evidence: str = ""  # what the verifier or the attack printed that shows it
+    criterion: str = ""  # number or name of the criterion of the brief that it is about
+    reason: str = ""  # why this is expected: the words of the brief, or why it was skipped
+
+
 @dataclass
 class TrialRecord:
     """One trial. `reward` is the strict verdict, by which scenlint judges; `harness` what the format's own records."""
@@ -118,6 +142,7 @@ class TrialRecord:
     output_tokens: int | None = None
     budget: dict[str, Any] = field(default_factory=dict)
     suite: str = ""
+    experiment: Experiment | None = None  # of a trial of the deep stage
     summary: str = ""  # the handbook's VerificationResult.summary
     confidence: str = "low"
     scenlint: str = ""  # version that ran it
@@ -139,5 +164,6 @@ class TrialRecord:
         out.strict = Verdict(**data["strict"]) if data.get("strict") else None
         out.harness = Verdict(**data["harness"]) if data.get("harness") else None
         out.phases = [Phase(**p) for p in data.get("phases", ())]
+        out.experiment = Experiment(**data["experiment"]) if data.get("experiment") else None
         out.checks = [CheckResult(**c) for c in data.get("checks", ())]
         return out
