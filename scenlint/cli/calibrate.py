@@ -1,0 +1,78 @@
+"""`scenlint calibrate`: does a scenario discriminate? Pass 1 of the handbook, on one task with one agent."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scenlint.cli.ledgers import Folder, Unsafe, names, reported
+from scenlint.cli.run import Listing, named
+
+
+def calibrate(
+    task: Annotated[Path, typer.Argument(metavar="TASK", help="The task.")],
+    agent: Annotated[str, typer.Option("--agent", "-a", help="An agent of `[agents]` in the configuration.")],
+    curtail: Annotated[
+        bool,
+        typer.Option("--curtail", help="End a stage as soon as its verdict is settled; fewer trials, same verdict."),
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Although the gate is not clean, or once more; it is recorded.")
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Trials at once (default: cores / 2).")
+    ] = None,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Use this configuration file.")] = None,
+    ledger: Folder = None,
+    allow_unsafe: Unsafe = None,
+    output: Annotated[Listing, typer.Option("--format", "-f", help="How to print the decision.")] = Listing.TEXT,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """Run the two-stage rule: two trials with at least one genuine failure, then eight fresh ones with at least four.
+
+    The task must be clean first (`check`, oracle 1.0, nop below); what is missing is run. An interrupted calibration
+    goes on where it was.
+
+    Exit status: 0 admissible, 1 retired, rejected, never solved or blocked, 2 refused, usage or internal error,
+    4 nothing decided (inconclusive, budget-bound, stopped, or a person must look first), 130 interrupted.
+    """
+    from scenlint import config as configuration
+    from scenlint.calibration import run, summary
+    from scenlint.calibration.decision import Decided
+    from scenlint.calibration.misalignment import holds_up
+    from scenlint.cli.live import watching
+    from scenlint.harness.executor import Interrupt
+    from scenlint.report.style import visible, write
+    from scenlint.task.plan import NotRunnableError
+
+    settings = configuration.load(task if task.is_dir() else task.parent, config)
+    who = named(agent, settings)
+    with reported(), Interrupt() as interrupt, watching(quiet=quiet) as watcher:
+        request = run.Request(
+            task, settings, who, watcher, ledger, jobs, names(allow_unsafe), curtail, force, interrupt.stop
+        )
+        try:
+            done = run.calibrate(request)
+        except (run.RefusedError, NotRunnableError) as exc:
+            for line in str(exc).splitlines():
+                write(f"scenlint: {visible(line)}\n", sys.stderr)
+            raise typer.Exit(interrupt.exit_code or 2) from None
+        found = run.signs(done, request)
+    for message in done.crashes:
+        write(f"scenlint: {visible(message)}\n", sys.stderr)
+    if output is Listing.JSON:
+        write(json.dumps(summary.as_json(done, found), indent=2) + "\n")
+    else:
+        write("".join(visible(line) + "\n" for line in summary.as_text(done, found).splitlines()))
+    if interrupt.exit_code or done.crashes:
+        raise typer.Exit(interrupt.exit_code or 2)
+    match done.decision.decided:
+        case Decided.ADMISSIBLE:
+            raise typer.Exit(4 if holds_up(found) else 0)
+        case Decided.RETIRED | Decided.REJECTED | Decided.NEVER_SOLVED | Decided.BLOCKED:
+            raise typer.Exit(1)
+    raise typer.Exit(4)
