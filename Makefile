@@ -5,22 +5,23 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 INSTALLED := .venv/installed
 
-.PHONY: check test test-harness clean
+.PHONY: check test docs clean
 
 check: $(INSTALLED)
 	$(BIN)/scenlint check tasks/
 
 # pytest comes last: its summary line is what a reader looks for. It runs import-linter too (tests/test_layers.py).
+# Half of the tests wait for sandboxes and containers, so two at a time help on any machine.
 test: $(INSTALLED)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/deptry .
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2
 
-# Real containers and sandboxes; .ci/run shows how an engine is installed and started.
-test-harness: $(INSTALLED)
-	$(BIN)/pytest -o addopts="-q --import-mode=importlib" tests/harness
+# The site, in build/site/index.html.
+docs: $(INSTALLED)
+	$(BIN)/sphinx-build -W -d build/doctrees docs build/site
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv .venv

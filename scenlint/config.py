@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from scenlint.source import data
 from scenlint.source.text import Fragment, Source, Span
+from scenlint.task import locks
 from scenlint.task.finding import Location, Severity
 from scenlint.task.policy import DEFAULT_APPROVED_IMAGES, Policy, Profile
 from scenlint.task.suggest import closest
@@ -26,6 +27,11 @@ KEYS: dict[str, tuple[dict[str, Any], str, str]] = {
     "extend-select": (_STRINGS, "[]", "Rules to run beside those of `select` (preview rules, say)."),
     "ignore": (_STRINGS, "[]", "Rules not to run."),
     "fail-on": (_SEVERITY, '"error"', "The mildest severity that makes the exit status 1."),
+    "baseline": (
+        {"type": "string"},
+        '""',
+        "File of findings that are known and do not fail (`scenlint baseline` writes it), relative to this file.",
+    ),
     "exclude": (_STRINGS, "[]", "Paths that are never checked, as in .gitignore."),
     "severity": (
         {"type": "object", "additionalProperties": _SEVERITY},
@@ -64,11 +70,31 @@ KEYS: dict[str, tuple[dict[str, Any], str, str]] = {
                     "additionalProperties": {"type": "string"},
                     "description": "Pinned reference -> the site's own mirror or local image.",
                 },
+                "digests": {
+                    "type": "object",
+                    "additionalProperties": {"type": "string", "pattern": locks.DIGEST_PATTERN},
+                    "description": "Reference by tag -> the digest to pin it by (see also `scenlint pin`).",
+                },
             },
             "additionalProperties": False,
         },
         "{}",
-        "Approved base images and mirrors.",
+        "Approved base images, mirrors, and known digests.",
+    ),
+    "dependencies": (
+        {
+            "type": "object",
+            "properties": {
+                "locks": {
+                    **_STRINGS,
+                    "description": "Lock files of Python packages, relative to this file: uv.lock, poetry.lock, "
+                    "or requirements with `==` as `pip freeze` prints them. `check --fix` takes versions from them.",
+                },
+            },
+            "additionalProperties": False,
+        },
+        "{}",
+        "Where the versions stand that dependencies are pinned to.",
     ),
     "saas-bench": (
         {
@@ -160,6 +186,7 @@ class Settings:
     per_path_ignores: tuple[tuple[str, tuple[Named, ...]], ...] = ()
     suppressions: tuple[ConfigSuppression, ...] = ()
     no_ignores: bool = False
+    baseline: Path | None = None
     agents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # name -> its table
     policy: Policy = field(default_factory=Policy)
 
@@ -173,6 +200,8 @@ class Settings:
         fail_on: Severity | None = None,
         exclude: list[str] | None = None,
         no_ignores: bool = False,
+        baseline: Path | None = None,
+        no_baseline: bool = False,
     ) -> Settings:
         """These settings with what the command line says on top."""
         changes: dict[str, Any] = {"no_ignores": no_ignores}
@@ -188,6 +217,8 @@ class Settings:
             changes["fail_on"] = fail_on
         if exclude:
             changes["exclude"] = self.exclude + tuple(exclude)
+        if baseline or no_baseline:
+            changes["baseline"] = None if no_baseline else baseline
         return replace(self, **changes)
 
 
@@ -240,8 +271,27 @@ def load(start: Path, file: Path | None = None) -> Settings:
         raise ConfigError(f"{file}: no such configuration file")
     found = file or find(start)
     if found is None:
-        return Settings(root=start.resolve())
+        return Settings(root=start.resolve(), policy=Policy(digests=_digests(start.resolve(), configured=False)))
     return read(found)
+
+
+def lock_file(root: Path, *, configured: bool) -> Path:
+    """Where scenlint.lock lies, or would: beside the configuration, else in the nearest folder above that has one."""
+    folders = [root] if configured else [root, *root.parents]
+    found = (folder / locks.FILE_NAME for folder in folders if os.path.isfile(folder / locks.FILE_NAME))
+    return next(found, root / locks.FILE_NAME)
+
+
+def _digests(root: Path, *, configured: bool) -> dict[str, str]:
+    lock = lock_file(root, configured=configured)
+    return _unlocked(locks.read_images, lock) if os.path.isfile(lock) else {}
+
+
+def _unlocked(read: Callable[[Path], dict[str, str]], file: Path) -> dict[str, str]:
+    try:
+        return read(file)
+    except locks.LockError as exc:
+        raise ConfigError(str(exc)) from None
 
 
 def read(file: Path) -> Settings:
@@ -295,6 +345,12 @@ def _settings(file: Path, parsed: data.Data, table: tuple[str, ...], values: Map
         oracles={task: str(root / path) for task, path in values.get("oracles", {}).items()},
         pass_env=tuple(values.get("pass-env", ())),
         apps=str(root / apps) if apps else None,
+        digests={**_digests(root, configured=True), **images.get("digests", {})},
+        packages={
+            name: version
+            for lock in reversed(values.get("dependencies", {}).get("locks", ()))  # the first counts most
+            for name, version in _unlocked(locks.read_packages, root / lock).items()
+        },
     )
     return Settings(
         root=root,
@@ -303,6 +359,7 @@ def _settings(file: Path, parsed: data.Data, table: tuple[str, ...], values: Map
         extend_select=named("extend-select"),
         ignore=named("ignore"),
         fail_on=Severity(values.get("fail-on", Severity.ERROR)),
+        baseline=root / values["baseline"] if values.get("baseline") else None,
         exclude=tuple(values.get("exclude", ())),
         severity=tuple(
             (Named(rule, parsed.key_span(*table, "severity", rule)), Severity(value))

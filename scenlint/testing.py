@@ -35,6 +35,7 @@ __all__ = [
     "check_format",
     "examples",
     "judge",
+    "lay",
     "lint",
     "load_task",
     "records",
@@ -116,16 +117,7 @@ def _add(example: Example, info: list[str], content: str) -> None:
 
 def run_example(example: Example, rule: Rule, folder: Path) -> None:
     """Lay the example over its base below `folder`, lint it with the rule alone, and compare with what is marked."""
-    # A packet's id equals its folder's name.
-    root = base_task(example.format, folder / (example.name or example.format))
-    task = next(root.glob("tasks/*/*/*"), root) if example.format == "saas-bench" else root
-    for path, text in example.files.items():
-        target = root / path if path == "apps.yaml" or path.startswith("tasks/") else task / path
-        if text is None:
-            shutil.rmtree(target) if target.is_dir() else target.unlink(missing_ok=True)
-        else:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, "utf-8")
+    root, task = lay(example, folder)
     if example.records is not None:
         found = judge(root, example.records, rule.name)
     else:
@@ -138,6 +130,21 @@ def run_example(example: Example, rule: Rule, folder: Path) -> None:
     assert got == example.expected, (
         f"{rule.name}, {example.title}: expected {sorted(example.expected)}, found {sorted(got)}:\n{shown}"
     )
+
+
+def lay(example: Example, folder: Path) -> tuple[Path, Path]:
+    """Lay the example over its base below `folder`: the folder to lint, and that of the task."""
+    # A packet's id equals its folder's name.
+    root = base_task(example.format, folder / (example.name or example.format))
+    task = next(root.glob("tasks/*/*/*"), root) if example.format == "saas-bench" else root
+    for path, text in example.files.items():
+        target = root / path if path == "apps.yaml" or path.startswith("tasks/") else task / path
+        if text is None:
+            shutil.rmtree(target) if target.is_dir() else target.unlink(missing_ok=True)
+        else:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, "utf-8")
+    return root, task
 
 
 def _inside(path: Path, base: Path) -> str:

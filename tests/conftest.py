@@ -1,5 +1,7 @@
 """Fixtures that most tests share."""
 
+import ctypes
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +9,12 @@ from pathlib import Path
 import pytest
 
 from scenlint.testing import base_task
+
+
+@pytest.fixture(autouse=True, scope="session")
+def own_cache(tmp_path_factory: pytest.TempPathFactory):
+    """No test finds, or leaves anything in, the cache of whoever runs them."""
+    os.environ["SCENLINT_CACHE_DIR"] = str(tmp_path_factory.mktemp("cache") / "scenlint")
 
 
 @pytest.fixture
@@ -23,6 +31,26 @@ def deep_folder(tmp_path: Path):
     subprocess.run(["mkdir", "-p", "d/" * 1200], cwd=top.parent, check=True)
     yield top.parent
     subprocess.run(["rm", "-rf", str(top)], check=True)
+
+
+class _Rights(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint32) for name in ("effective", "permitted", "inheritable")]
+
+
+@pytest.fixture
+def modes_hold():
+    """What a file's mode forbids is forbidden, also where the tests are run by root."""
+    if os.geteuid() != 0:
+        yield
+        return
+    libc, header, rights = ctypes.CDLL(None), (ctypes.c_uint32 * 2)(0x20080522, 0), (_Rights * 2)()
+    assert libc.capget(header, rights) == 0
+    before = rights[0].effective
+    rights[0].effective &= ~0b110  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+    assert libc.capset(header, rights) == 0
+    yield
+    rights[0].effective = before
+    assert libc.capset(header, rights) == 0
 
 
 @pytest.fixture

@@ -1,10 +1,11 @@
-"""`scenlint clean`: removes what runs that died left on the engine, and old trials where asked to."""
+"""`scenlint clean`: removes what runs that died left on the engine, and old trials or the cache where asked to."""
 
 from __future__ import annotations
 
 import re
 import sys
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -23,13 +24,20 @@ def clean(
         typer.Option(metavar="WHEN", help="Also forget trials from before a date (2025-01-31) or an age (30d, 12h)."),
     ] = "",
     ledger: Folder = None,
+    cache: Annotated[
+        bool, typer.Option("--cache", help="Empty the cache of `scenlint check`; the engine is left alone.")
+    ] = False,
 ) -> None:
-    """Remove the containers, networks and volumes of runs that died. What a living run uses stays.
+    """Remove the containers, networks, volumes and sandboxes of runs that died. What a living run uses stays.
 
     Exit status: 0 done, 1 something could not be removed, 2 usage error, or no engine answers.
     """
     from scenlint.report.style import visible, write
 
+    if cache:
+        _empty_cache(dry_run)
+        if not (images or ledger_before):
+            return
     before = _moment(ledger_before) if ledger_before else None
     verb = "would remove" if dry_run else "removed"
     if before is not None:
@@ -38,15 +46,48 @@ def clean(
             if not dry_run:
                 book.remove(old)
         write(f"{verb} {len(old)} trial{'' if len(old) == 1 else 's'} from the ledger\n")
+    sandboxes, stuck = _sandboxes(ledger, dry_run)
     gone, problem = _engine(dry_run, images)
-    for kind, names in gone.items():
+    for kind, names in {"sandbox of trial": sandboxes, **gone}.items():
         for name in names:
             write(f"{verb} {kind} {visible(name)}\n")
-    if problem:
-        write(f"scenlint: {visible(problem)}\n", sys.stderr)
-        raise typer.Exit(2 if not gone else 1)
-    if not any(gone.values()) and before is None:
+    for fault in filter(None, (stuck, problem)):
+        write(f"scenlint: {visible(fault)}\n", sys.stderr)
+    if stuck or problem:
+        raise typer.Exit(1 if gone else 2)
+    if not (sandboxes or any(gone.values()) or before):
         write("nothing was left behind\n")
+
+
+def _sandboxes(folder: Path | None, dry_run: bool) -> tuple[list[str], str]:
+    """The recorded trials whose sandbox was removed, and what went wrong."""
+    from scenlint.dynamic.stage import ledger_folder
+    from scenlint.harness import local
+
+    if not (ledger_folder(folder) / "ledger.db").exists():
+        return [], ""
+    with existing(folder) as book:
+        found = [entry for entry in book.entries() if not entry.running and local.left(entry.folder)]
+    if not dry_run:
+        for entry in found:
+            local.clear(entry.folder)
+    stuck = [str(path) for entry in found for path in local.left(entry.folder) if not dry_run]
+    gone = [entry.id for entry in found if dry_run or not local.left(entry.folder)]
+    return gone, f"cannot be removed: {', '.join(stuck)}" if stuck else ""
+
+
+def _empty_cache(dry_run: bool) -> None:
+    from scenlint.lint.cache import remove
+    from scenlint.report.style import visible, write
+    from scenlint.report.summary import count
+
+    try:
+        place, number = remove(dry_run=dry_run)
+    except OSError as exc:
+        write(f"scenlint: the cache cannot be removed: {visible(str(exc))}\n", sys.stderr)
+        raise typer.Exit(1) from None
+    verb = "would remove" if dry_run else "removed"
+    write(f"{verb} {count(number, 'task')} from the cache in {visible(str(place))}\n")
 
 
 def _engine(dry_run: bool, images: bool) -> tuple[dict[str, list[str]], str]:

@@ -7,7 +7,24 @@ import gc
 import typer
 
 import scenlint
-from scenlint.cli import check, clean, doctor, explain, init, rules, run, trials, validate
+from scenlint.cli import (
+    admit,
+    baseline,
+    calibrate,
+    check,
+    clean,
+    doctor,
+    explain,
+    init,
+    map,
+    new,
+    pin,
+    rules,
+    run,
+    triage,
+    trials,
+    validate,
+)
 
 app = typer.Typer(
     name="scenlint",
@@ -18,14 +35,21 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("check")(check.check)
+app.command("pin")(pin.pin)
 app.command("validate")(validate.validate)
 app.command("run")(run.run)
+app.command("calibrate")(calibrate.calibrate)
+app.command("triage")(triage.triage)
+app.command("admit")(admit.admit)
 app.command("trials")(trials.trials)
+app.command("baseline")(baseline.baseline)
 app.command("clean")(clean.clean)
 app.command("doctor")(doctor.doctor)
 app.command("explain")(explain.explain)
+app.command("map")(map.map_)
 app.command("rules")(rules.rules)
 app.command("init")(init.init)
+app.command("new")(new.new)
 
 
 def _version(wanted: bool) -> None:

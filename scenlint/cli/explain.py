@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,25 +13,46 @@ if TYPE_CHECKING:
     from scenlint.rules.base import Rule
 
 
-def explain(rule: Annotated[str, typer.Argument(help="Name, code or alias of a rule.")]) -> None:
+def explain(rule: Annotated[str, typer.Argument(help="Name, code or alias of a rule, or name of a probe.")]) -> None:
     """Print what a rule finds, why it matters, and how to fix or suppress it."""
-    from scenlint.lint.registry import load_rules, page_text
+    from scenlint.lint.registry import load_rules
     from scenlint.report.style import visible, write
 
     registry = load_rules()
     found = registry.find(rule.strip())
-    if found is None:
+    probe = page_of_probe(rule.strip()) if found is None else ""
+    if found is None and not probe:
         names = ", ".join(f"`{name}`" for name in registry.suggest(rule))
         hint = f"did you mean {names}?" if names else "`scenlint rules` lists the known ones"
         write(f"scenlint: no rule is called `{visible(rule)}`; {hint}\n", sys.stderr)
         raise typer.Exit(2)
-    page = _readable(page_text(found)) or f"# {found.name}\n\n{found.summary}\n\nThis rule has no page.\n"
-    title, _, body = page.partition("\n")
-    text = f"{title}\n\n{header(found)}\n\n{body.strip()}\n"
+    text = page_of(found) if found else probe
     if sys.stdout.isatty():
         _print_rich(text)
     else:
         write(text)
+
+
+def page_of_probe(name: str) -> str:
+    """The page of a probe of the deep stage; "" where none is called so."""
+    from scenlint.dynamic.probes import load_probes
+    from scenlint.lint.registry import book_text
+
+    probe = load_probes().get(name)
+    if probe is None:
+        return ""
+    page = book_text(probe.module, Path(probe.page)) or f"# {probe.name}\n\n{probe.summary}\n"
+    title, _, body = page.partition("\n")
+    return f"{title}\n\na probe of `scenlint validate --deep`; reported as {probe.rule}\n\n{body.strip()}\n"
+
+
+def page_of(rule: Rule) -> str:
+    """The rule's page as it is read: what is known of the rule below its title, the examples with captions."""
+    from scenlint.lint.registry import page_text
+
+    page = _readable(page_text(rule)) or f"# {rule.name}\n\n{rule.summary}\n\nThis rule has no page.\n"
+    title, _, body = page.partition("\n")
+    return f"{title}\n\n{header(rule)}\n\n{body.strip()}\n"
 
 
 def header(rule: Rule) -> str:
@@ -43,6 +65,8 @@ def header(rule: Rule) -> str:
         parts.append("profiles " + ", ".join(sorted(rule.profiles)))
     if rule.command != "check":
         parts.append(f"judged by `scenlint {rule.command}`")
+    if rule.fix:
+        parts.append("fixable with --fix" + (" --unsafe-fixes" if rule.fix == "unsafe" else ""))
     if rule.aliases:
         parts.append("also " + ", ".join(rule.aliases))
     if rule.preview:

@@ -21,6 +21,12 @@ approved = ["python", "debian", "registry.example.org/bases/*"]
 
 [images.substitutes]
 "python:3.12-slim@sha256:0123" = "mirror.example.org/python@sha256:0123"
+
+[images.digests]
+"python:3.12-slim" = "sha256:57cd7c3a7a273101a6485ba99423ee568157882804b1124b4dd04266317710de"
+""",
+    "dependencies": """[dependencies]
+locks = ["requirements.lock"]
 """,
     "saas-bench": """[saas-bench]
 apps = "apps.yaml"

@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,16 @@ if TYPE_CHECKING:
 
 _ORDER = list(PhaseName)
 _LONGEST = 12  # running trials shown at once
+_COLORS = {
+    "broken": "red",
+    "leak": "red",
+    "laundered": "red",
+    "differs": "red",
+    "skipped": "yellow",
+    "holds": "green",
+    "same": "green",
+}
+_MUTANTS = {("must-die", "survived"): "yellow", ("must-live", "killed"): "yellow"}
 
 
 class Quiet:
@@ -28,6 +39,7 @@ class Quiet:
     def began(self, job: Job, trial: str) -> None: ...
     def phase(self, job: Job, trial: str, phase: Phase) -> None: ...
     def ended(self, job: Job, record: TrialRecord) -> None: ...
+    def left_out(self, job: Job) -> None: ...
     def note(self, text: str) -> None: ...
 
 
@@ -62,6 +74,7 @@ class Table(Quiet):
         self._lock = threading.Lock()
         self._running: dict[str, tuple[Job, str, float]] = {}
         self._all = self._done = 0
+        self._left: Counter[str] = Counter()  # kind -> trials that have not ended
         self._console = Console(stderr=True, no_color=not wants_color(sys.stderr), highlight=False)
         self._live = Live(console=self._console, get_renderable=self._render, refresh_per_second=4, transient=True)
 
@@ -73,7 +86,10 @@ class Table(Quiet):
         self._live.__exit__(*error)
 
     def planned(self, jobs: Sequence[Job], reused: int) -> None:
-        self._all = len(jobs)
+        with self._lock:
+            every = [j for job in jobs for j in (job, job.partner) if j]
+            self._all += len(every)
+            self._left.update(_kind(job) for job in every)
         if jobs or reused:
             self._print(planned(jobs, reused), "dim")
 
@@ -91,7 +107,14 @@ class Table(Quiet):
         with self._lock:
             self._running.pop(record.id, None)
             self._done += 1
+            self._left[_kind(job)] -= 1
         self._print(f"{visible(_title(job))}: {visible(_outcome(record))}", _color(record))
+
+    def left_out(self, job: Job) -> None:
+        with self._lock:
+            every = [j for j in (job, job.partner) if j]
+            self._done += len(every)
+            self._left.subtract(_kind(j) for j in every)
 
     def note(self, text: str) -> None:
         self._print(visible(text), "dim")
@@ -109,13 +132,16 @@ class Table(Quiet):
 
         with self._lock:
             running, done = list(self._running.values()), self._done
+            waiting = self._left - Counter(_kind(job) for job, _, _ in running)
         grid = Grid.grid(padding=(0, 2))
         for job, phase, began in running[:_LONGEST]:
             cells = (visible(job.subject.task.id), _who(job), phase, f"{time.monotonic() - began:.0f} s")
             grid.add_row(*(Text(cell) for cell in cells))
         more = len(running) - _LONGEST
         foot = Grid.grid(padding=(0, 2))
-        foot.add_row(ProgressBar(self._all or 1, done, width=30), Text(f"{done} of {self._all} trials"))
+        left = ", ".join(f"{n} {_plural(kind, n)}" for kind, n in waiting.items())
+        told = f"{done} of {self._all} trials" + (f"; waiting: {left}" if left else "")
+        foot.add_row(ProgressBar(self._all or 1, done, width=30), Text(told))
         return Group(grid, *([Text(f"and {more} more")] if more > 0 else []), foot)
 
 
@@ -133,12 +159,23 @@ def watching(*, quiet: bool = False) -> Iterator[Quiet]:
 
 def planned(jobs: Sequence[Job], reused: int) -> str:
     """What is about to be done, and why trials that are recorded are run again."""
-    parts = [f"{len(jobs)} trial{'' if len(jobs) == 1 else 's'} to run"]
+    number = sum(2 if job.partner else 1 for job in jobs)
+    kinds = Counter(_kind(j) for job in jobs for j in (job, job.partner) if j)
+    which = f" ({', '.join(f'{n} {_plural(kind, n)}' for kind, n in kinds.items())})" if set(kinds) - {"trial"} else ""
+    parts = [f"{number} {_plural('trial', number)} to run{which}"]
     if reused:
         parts.append(f"{reused} reused from the ledger")
     whys = dict.fromkeys(job.why for job in jobs if job.why)
     again = [f"{sum(job.why == why for job in jobs)} again ({why})" for why in whys]
     return ", ".join([*parts, *again])
+
+
+def _kind(job: Job) -> str:
+    return job.experiment.kind if job.experiment else "trial"
+
+
+def _plural(noun: str, number: int) -> str:
+    return noun if number == 1 else f"{noun}s"
 
 
 def _who(job: Job) -> str:
@@ -150,6 +187,10 @@ def _title(job: Job) -> str:
 
 
 def _outcome(record: TrialRecord) -> str:
+    if record.experiment is not None:
+        why = f": {record.experiment.reason}" if record.experiment.outcome == "skipped" else ""
+        reward = "no verdict" if record.reward is None else f"reward {record.reward:g}"
+        return f"{record.experiment.outcome or 'not judged'}, {reward} ({record.duration:.1f} s){why}"
     reward = "no verdict" if record.reward is None else f"{record.reward:g}"
     unclean = record.reward == 1.0 and record.status is not Status.PASSED
     why = f": {record.failure_evidence}" if record.reward is None or unclean else ""
@@ -158,6 +199,9 @@ def _outcome(record: TrialRecord) -> str:
 
 def _color(record: TrialRecord) -> str:
     """Green is what is hoped for: that doing nothing fails, and everybody else passes."""
+    if record.experiment is not None:
+        came = record.experiment.outcome
+        return _MUTANTS.get((record.experiment.expected, came), _COLORS.get(came, "green" if came else "yellow"))
     if record.status is Status.NO_VERDICT:
         return "red"
     return "green" if (record.status is Status.PASSED) != (record.agent == "nop") else "yellow"

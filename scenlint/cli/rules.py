@@ -41,10 +41,10 @@ def rules(
 
 
 def _text(listed: list[Rule]) -> str:
-    head = ("code", "name", "severity", "kind", "finds")
-    rows = [head, *((r.code, r.name, r.severity.value, r.kind.value, _finds(r)) for r in listed)]
-    wide = [max(len(row[n]) for row in rows) for n in range(4)]
-    lines = ["  ".join([*(f"{row[n]:<{wide[n]}}" for n in range(4)), row[4]]) for row in rows]
+    head = ("code", "name", "severity", "kind", "fix", "finds")
+    rows = [head, *((r.code, r.name, r.severity.value, r.kind.value, r.fix or "-", _finds(r)) for r in listed)]
+    wide = [max(len(row[n]) for row in rows) for n in range(5)]
+    lines = ["  ".join([*(f"{row[n]:<{wide[n]}}" for n in range(5)), row[5]]) for row in rows]
     return "\n".join([*lines, "", f"{len(listed)} rules; `scenlint explain RULE` prints the page of one"]) + "\n"
 
 
@@ -73,15 +73,16 @@ def _entry(rule: Rule) -> dict[str, Any]:
         "refute": rule.refute,
         "since": rule.since,
         "preview": rule.preview,
+        "fix": rule.fix or None,
         "page": rule.page.as_posix(),
     }
 
 
 def _markdown(listed: list[Rule]) -> str:
-    rows = ["| code | name | severity | kind | needs | finds |", "|---|---|---|---|---|---|"]
+    rows = ["| code | name | severity | kind | needs | fix | finds |", "|---|---|---|---|---|---|---|"]
     for rule in listed:
         finds = _finds(rule).replace("|", "\\|")
         needs = ", ".join(sorted(rule.needs)) or "-"
         link = f"[{rule.name}]({rule.page.as_posix()})"
-        rows.append(f"| {rule.code} | {link} | {rule.severity} | {rule.kind} | {needs} | {finds} |")
+        rows.append(f"| {rule.code} | {link} | {rule.severity} | {rule.kind} | {needs} | {rule.fix or '-'} | {finds} |")
     return "\n".join(rows) + "\n"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scenlint.cli.ledgers import Folder, Unsafe, names, reported
+from scenlint.cli.options import ConfigFile, configured
 
 if TYPE_CHECKING:
     from scenlint.config import Settings
@@ -32,7 +33,7 @@ def run(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, help="Trials at once (default: cores / 2).")
     ] = None,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Use this configuration file.")] = None,
+    config: ConfigFile = None,
     ledger: Folder = None,
     allow_unsafe: Unsafe = None,
     output: Annotated[Listing, typer.Option("--format", "-f", help="How to print the trials.")] = Listing.TEXT,
@@ -43,12 +44,11 @@ def run(
     Exit status: 0 every trial passed, 1 one did not, 2 usage, configuration or internal error, 3 no trial could be run,
     130 interrupted.
     """
-    from scenlint import config as configuration
     from scenlint.cli.live import watching
     from scenlint.dynamic import stage
     from scenlint.harness.executor import Interrupt
 
-    settings = configuration.load(tasks[0] if tasks[0].is_dir() else tasks[0].parent, config)
+    settings = configured(tasks, config)
     who = named(agent, settings)
     with reported(), Interrupt() as interrupt, watching(quiet=quiet) as watcher:
         done = stage.run(

@@ -88,6 +88,8 @@ def _status(record: TrialRecord, *, running: bool = False, finished: bool = True
         return "running"
     if not finished:
         return "no verdict (interrupted)"
+    if record.experiment is not None and record.experiment.outcome:
+        return f"{record.status.value} ({record.experiment.outcome})"
     return record.status.value + (f" ({record.failure_class.value})" if record.failure_class else "")
 
 
@@ -102,15 +104,25 @@ def shown(record: TrialRecord, folder: Path, *, full: bool = False, running: boo
     """Everything of one trial, for people."""
     from scenlint.report.style import visible
 
+    made = record.experiment
+    tried = {
+        "outcome": str(made.outcome) + (f", {made.expected} expected" if made.expected else ""),
+        "did": made.did,
+        "to": made.target,
+        "because": made.reason,
+        "evidence": made.evidence,
+    } if made else {}  # fmt: skip
     facts = {
         "task": f"{record.task} ({record.format})",
         "agent": record.agent + (f", attempt {record.attempt}" if record.attempt > 1 else ""),
+        **tried,
         "status": _status(record, running=running),
         "why": record.failure_evidence,
         "strict": _verdict(record.strict),
         "harness": _verdict(record.harness),
         "steps": ", ".join(f"{name} {_reward(reward)}" for name, reward in record.step_rewards.items()),
         "image": f"{record.image} {record.image_digest}".strip(),
+        "verifier": f"{record.verifier_image} {record.verifier_image_digest}".strip(),
         "instead": record.substitute,
         "started": f"{record.started}, took {record.duration:.1f} s",
         "folder": str(folder),

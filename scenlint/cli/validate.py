@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from scenlint.cli.ledgers import Folder, Unsafe, names, reported
+from scenlint.cli.options import (
+    Baseline,
+    Color,
+    ConfigFile,
+    Exclude,
+    ExitZero,
+    FailOn,
+    Findings,
+    NoBaseline,
+    NoIgnores,
+    OutputFile,
+    Paths,
+    ProfileName,
+    RequireComplete,
+    Verbose,
+    configured,
+)
 from scenlint.cli.output import Output, emit, status
-from scenlint.task.finding import Severity
-from scenlint.task.policy import Profile
+
+if TYPE_CHECKING:
+    from scenlint.dynamic.experiments import Wishes
+    from scenlint.report.model import Report
 
 
 def validate(
-    paths: Annotated[list[Path] | None, typer.Argument(help="Tasks, folders of tasks, or files inside tasks.")] = None,
+    paths: Paths = None,
     trials: Annotated[int, typer.Option("--trials", "-n", min=1, help="Trials of each agent for each task.")] = 1,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, help="Trials at once (default: cores / 2).")
@@ -24,37 +45,49 @@ def validate(
         typer.Option(metavar="RULES", help="Judge by these only: names, codes, prefixes (SL7), families or ALL."),
     ] = None,
     ignore: Annotated[list[str] | None, typer.Option(metavar="RULES", help="Do not judge by these.")] = None,
-    profile: Annotated[
-        Profile | None, typer.Option(help="Settles the places where the field disagrees (default: seed).")
-    ] = None,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Use this configuration file.")] = None,
-    exclude: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="Leave these paths out, as in .gitignore.")
-    ] = None,
+    profile: ProfileName = None,
+    config: ConfigFile = None,
+    exclude: Exclude = None,
     ledger: Folder = None,
     no_resume: Annotated[
         bool, typer.Option("--no-resume", help="Run every trial, also those whose record still serves.")
     ] = False,
     allow_unsafe: Unsafe = None,
-    output: Annotated[Output, typer.Option("--format", "-f", help="How to print findings.")] = Output.TEXT,
-    output_file: Annotated[
-        Path | None, typer.Option("--output-file", "-o", metavar="FILE", help="Write there, not to standard output.")
+    deep: Annotated[
+        bool,
+        typer.Option(
+            "--deep", help="Attack the verifier, alter the oracle's results, move the world; implied by the next ones."
+        ),
+    ] = False,
+    budget: Annotated[
+        str | None,
+        typer.Option(metavar="N|TIME", help="At most so many experiments for each task (100), or so long (90s, 20m)."),
     ] = None,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List what could not be assessed, and why.")] = False,
+    probe: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAMES", help="Only these experiments: names or kinds (probe, mutant, world)."),
+    ] = None,
+    skip_probe: Annotated[
+        list[str] | None, typer.Option(metavar="NAMES", help="Leave out these experiments: names or kinds.")
+    ] = None,
+    repeats: Annotated[
+        int | None, typer.Option(min=1, help="Times that the oracle's frozen work is graded (default: 5).")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Decides which experiments are drawn where there are too many.")] = 0,
+    report_folder: Annotated[
+        Path | None, typer.Option("--report", metavar="DIR", help="Write a page about each task there (HTML).")
+    ] = None,
+    output: Findings = Output.TEXT,
+    output_file: OutputFile = None,
+    verbose: Verbose = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only findings.")] = False,
-    fail_on: Annotated[
-        Severity | None, typer.Option(help="Mildest severity that makes the exit status 1 (default: error).")
-    ] = None,
-    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 whatever was found.")] = False,
-    require_complete: Annotated[
-        bool, typer.Option("--require-complete", help="Exit with 4 when a selected rule could not be assessed.")
-    ] = False,
-    no_ignores: Annotated[
-        bool, typer.Option("--no-ignores", help="Show what suppressions and per-path ignores hide.")
-    ] = False,
-    color: Annotated[
-        bool | None, typer.Option("--color/--no-color", help="Default: when printing to a terminal.")
-    ] = None,
+    fail_on: FailOn = None,
+    exit_zero: ExitZero = False,
+    require_complete: RequireComplete = False,
+    no_ignores: NoIgnores = False,
+    baseline: Baseline = None,
+    no_baseline: NoBaseline = False,
+    color: Color = None,
 ) -> None:
     """Run the oracle and an agent that does nothing on each task, and judge what the trials show.
 
@@ -63,15 +96,24 @@ def validate(
     Exit status: 0 clean, 1 findings at or above --fail-on, 2 usage, configuration or internal error, 3 no trial could
     be judged, 4 something could not be assessed (--require-complete only), 130 interrupted.
     """
-    from scenlint import config as configuration
     from scenlint.cli.live import watching
     from scenlint.dynamic import stage
     from scenlint.harness.executor import Interrupt
+    from scenlint.lint import baseline as known
 
+    wishes = None
+    if deep or budget or probe or skip_probe or repeats:
+        wishes = wanted(budget, names(probe), names(skip_probe), repeats, seed)
     paths = paths or [Path()]
-    first = paths[0] if paths[0].is_dir() else paths[0].parent
-    settings = configuration.load(first, config).override(
-        profile=profile, select=select, ignore=ignore, fail_on=fail_on, exclude=exclude, no_ignores=no_ignores
+    settings = configured(paths, config).override(
+        profile=profile,
+        select=select,
+        ignore=ignore,
+        fail_on=fail_on,
+        exclude=exclude,
+        no_ignores=no_ignores,
+        baseline=baseline,
+        no_baseline=no_baseline,
     )
     with reported(), Interrupt() as interrupt, watching(quiet=quiet) as watcher:
         report = stage.validate(
@@ -85,8 +127,42 @@ def validate(
                 allow_unsafe=names(allow_unsafe),
                 resume=not no_resume,
                 pages=output is Output.SARIF,
+                deep=wishes,
                 stop=interrupt.stop,
             )
         )
+    known.apply(report, settings.baseline, paths)
+    if report_folder is not None:
+        write_pages(report, report_folder)
     emit(report, output, output_file, color=color, verbose=verbose)
     raise typer.Exit(interrupt.exit_code or status(report, settings.fail_on, exit_zero, require_complete))
+
+
+def wanted(budget: str | None, only: frozenset[str], skip: frozenset[str], repeats: int | None, seed: int) -> Wishes:
+    """What the options ask of the deep stage."""
+    from scenlint.dynamic.experiments import DEFAULT_BUDGET, DEFAULT_REPEATS, Wishes
+
+    found = re.fullmatch(r"(\d+)\s*(s|m|min|h)?", budget or str(DEFAULT_BUDGET))
+    if found is None:
+        raise typer.BadParameter(f"`{budget}` is neither a number of experiments nor a time (90s, 20m, 2h)")
+    number, unit = int(found[1]), {"s": 1, "m": 60, "min": 60, "h": 3600}.get(found[2] or "")
+    return Wishes(
+        budget=DEFAULT_BUDGET if unit else number,
+        seconds=number * unit if unit else None,
+        seed=seed,
+        probes=only,
+        skip=skip,
+        repeats=repeats or DEFAULT_REPEATS,
+    )
+
+
+def write_pages(report: Report, folder: Path) -> None:
+    """A page about each task."""
+    from scenlint.report import page
+
+    try:
+        written = page.write(report, folder)
+    except OSError as exc:
+        print(f"scenlint: the pages could not be written to `{folder}`: {exc.strerror}", file=sys.stderr)
+        raise typer.Exit(2) from exc
+    print(f"{len(written)} page{'' if len(written) == 1 else 's'} in {folder}", file=sys.stderr)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -26,6 +28,7 @@ class Watcher(Protocol):
     def began(self, job: Job, trial: str) -> None: ...
     def phase(self, job: Job, trial: str, phase: Phase) -> None: ...
     def ended(self, job: Job, record: TrialRecord) -> None: ...
+    def left_out(self, job: Job) -> None: ...
     def note(self, text: str) -> None: ...
 
 
@@ -38,12 +41,16 @@ class Driver:
     watcher: Watcher
     workers: int = 1
     stop: threading.Event = field(default_factory=threading.Event)
+    left: int = 0  # jobs that were no longer wanted when their turn came
+    _opened: bool = False
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def run(self, jobs: Sequence[Job], command: str) -> list[BaseException]:
         """Run them all and add each to its subject; returns faults of scenlint's own. LedgerError ends the run."""
-        for entry in self.ledger.open_run(self.options.run, command):
-            local.clear(entry.folder)
+        if not self._opened:
+            self._opened = True
+            for entry in self.ledger.open_run(self.options.run, command):
+                local.clear(entry.folder)
         in_containers = any(job.subject.plan and needs_engine(job.subject.plan) for job in jobs)
         if in_containers:
             self._tidy()
@@ -63,26 +70,47 @@ class Driver:
         return errors
 
     def _work(self, job: Job) -> None:
-        subject = job.subject
-        assert subject.plan is not None
-        wanted = Wanted(
-            subject.place, subject.plan.task, subject.plan.format, job.agent.name, job.attempt, job.settings
-        )
+        if job.wanted is not None and not job.wanted():
+            self.left += 1
+            self.watcher.left_out(job)
+        elif job.partner is None:
+            self._one(job)
+        else:
+            with ThreadPoolExecutor(1) as pool:
+                other = pool.submit(self._one, job.partner)
+                try:
+                    self._one(job)
+                finally:
+                    other.result()
+
+    def _one(self, job: Job) -> None:
+        subject, plan = job.subject, job.plan or job.subject.plan
+        assert plan is not None
+        wanted = Wanted(subject.place, plan.task, plan.format, job.agent.name, job.attempt, job.settings)
         name, folder = self.ledger.begin(self.options.run, next(self._numbers), wanted)
         self.watcher.began(job, name)
+        experiment = deepcopy(job.experiment)
 
         def on_phase(record: TrialRecord, phase: Phase) -> None:
-            record.attempt = job.attempt
+            record.attempt, record.experiment = job.attempt, experiment
             self.ledger.phase(record, phase)
             self.watcher.phase(job, name, phase)
 
         record = trial.run(
-            subject.plan, job.agent, folder, options=self.options, on_phase=on_phase, stop=self.stop, trial=name
+            *(plan, job.agent, folder),
+            options=self.options,
+            on_phase=on_phase,
+            stop=self.stop,
+            trial=name,
         )
-        record.attempt = job.attempt
-        self.ledger.finish(record)
-        subject.trials.append(Shown(record, folder, reused=False))
-        self.watcher.ended(job, record)
+        record.attempt, record.experiment = job.attempt, experiment
+        try:
+            if job.conclude is not None:
+                job.conclude(record, folder)
+        finally:
+            self.ledger.finish(record)
+            subject.trials.append(Shown(record, folder, reused=False))
+            self.watcher.ended(job, record)
 
     def _tidy(self, run: str | None = None) -> None:
         """Remove what runs that died left behind, or at the end what is left of this one."""

@@ -17,7 +17,7 @@ from scenlint.harness.environment import Fault
 from scenlint.harness.ledger import Entry, Ledger
 from scenlint.task.model import Task
 from scenlint.task.plan import NotRunnableError, RunPlan, Where
-from scenlint.task.record import TrialRecord
+from scenlint.task.record import Experiment, FailureClass, TrialRecord
 from scenlint.task.trials import obstacle
 
 AGENTS: tuple[Agent, ...] = (OracleAgent(), Nop())
@@ -62,6 +62,11 @@ class Job:
     attempt: int
     settings: str
     why: str = ""
+    plan: RunPlan | None = None  # instead of the subject's
+    experiment: Experiment | None = None  # what the trial does beside an ordinary one
+    conclude: Callable[[TrialRecord, Path], None] | None = None  # fills in what came of the experiment
+    wanted: Callable[[], bool] | None = None  # asked when its turn comes; False: it is left out
+    partner: Job | None = None  # is run at the same time
 
 
 class Gate:
@@ -128,21 +133,26 @@ def needs_engine(plan: RunPlan) -> bool:
 def decide(entry: Entry, plan: RunPlan, settings: str) -> tuple[Action, str]:
     """Whether a recorded trial still serves, and in words why not (or what was edited without effect)."""
     record = entry.record
-    if not entry.finished or obstacle(record):
+    if not entry.finished or (obstacle(record) and not _settled(record)):
         return Action.RERUN, "the recorded trial did not come to its end"
     if entry.settings != settings:
         return Action.RERUN, "the settings or scenlint itself changed"
     if not plan.digests or not record.digests:
         return Action.RERUN, "it is not known what the recorded trial was run on"
     changed = [part for part, digest in plan.digests if record.digests.get(part) != digest]
-    if record.agent != "oracle" and "oracle" in changed:
-        changed.remove("oracle")  # nobody else ever sees it
+    if record.agent != "oracle" and record.experiment is None and "oracle" in changed:
+        changed.remove("oracle")  # nobody else ever sees it, but experiments, which are made of its work
     if edited := [part for part in changed if part in _RERUN]:
         return Action.RERUN, f"rerun: {' and '.join(edited)} edited"
     if "verifier" in changed:
         # No workspace is kept, so the work is done once more.
         return Action.REGRADE, "regrade: verifier edited"
     return Action.REUSE, f"reuse: only {' and '.join(changed)} edited" if changed else ""
+
+
+def _settled(record: TrialRecord) -> bool:
+    """Whether it is known that an experiment cannot be made on such a task, here and on the next occasion."""
+    return record.experiment is not None and record.failure_class is FailureClass.CONFIGURATION
 
 
 def settings_digest(plan: RunPlan, agent: Agent, options: Options) -> str:

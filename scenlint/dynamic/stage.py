@@ -12,7 +12,9 @@ from pathlib import Path
 import scenlint
 from scenlint import config
 from scenlint.config import Settings
+from scenlint.dynamic.deep import Stage
 from scenlint.dynamic.driver import Driver, Watcher
+from scenlint.dynamic.experiments import Wishes
 from scenlint.dynamic.gate import AGENTS, Gate, Subject
 from scenlint.formats.base import TaskRef
 from scenlint.harness.agents import Agent
@@ -40,6 +42,7 @@ class Request:
     resume: bool = True
     command: str = "validate"
     pages: bool = False
+    deep: Wishes | None = None  # experiments as well
     stop: threading.Event = field(default_factory=threading.Event)
 
 
@@ -52,6 +55,7 @@ class Run:
     missing: list[str] = field(default_factory=list)  # paths that do not exist
     crashes: list[str] = field(default_factory=list)  # faults of scenlint itself
     unfinished: int = 0  # trials that an interruption kept from being run to their end
+    notes: list[str] = field(default_factory=list)  # of the deep stage: what was left out, and why
 
 
 def run(request: Request) -> Run:
@@ -69,23 +73,28 @@ def run(request: Request) -> Run:
             try:
                 form = format_named(ref.format)
                 task = form.load(ref, settings.policy)
-                subject = gate.prepare(task, _place(ref, folder), form.plan)
+                subject = gate.prepare(task, place_of(ref, folder), form.plan)
                 jobs += gate.jobs(subject, request.agents, request.trials, resume=request.resume)
                 out.subjects.append(subject)
             except Exception as exc:
                 out.crashes.append(crash(f"while {ref.folder.name} was prepared", exc))
         request.watcher.planned(jobs, sum(len(s.trials) for s in out.subjects))
+        driver = Driver(ledger, options, request.watcher, request.workers or default_workers(), request.stop)
         if jobs:
-            driver = Driver(ledger, options, request.watcher, request.workers or default_workers(), request.stop)
             out.crashes += [crash("while a trial was run", e) for e in driver.run(jobs, request.command)]
         if request.stop.is_set():
             ended = [t.record for s in out.subjects for t in s.trials if not t.reused]
             out.unfinished = len(jobs) - sum(r.failure_class is not FailureClass.INTERRUPTED for r in ended)
+        order = [agent.name for agent in request.agents]
+        for subject in out.subjects:
+            subject.trials.sort(key=lambda t: (order.index(t.record.agent), t.record.attempt))
+        if request.deep is not None:
+            deep = Stage(driver, request.deep, request.resume).run(out.subjects)
+            out.notes += deep.messages
+            out.crashes += deep.crashes
+            out.unfinished += deep.unfinished
     finally:
         ledger.close()
-    order = [agent.name for agent in request.agents]
-    for subject in out.subjects:
-        subject.trials.sort(key=lambda t: (order.index(t.record.agent), t.record.attempt))
     return out
 
 
@@ -98,11 +107,12 @@ def validate(request: Request) -> Report:
     outcomes: list[Outcome] = []
     for subject in done.subjects:
         records = [shown.record for shown in subject.trials]
-        outcomes.append(engine.judge_trials(subject.task, records, subject.obstacle))
+        outcomes.append(engine.judge_trials(subject.task, records, subject.obstacle, deep=request.deep is not None))
         if subject.obstacle:
             report.skipped.append(f"{subject.task.id}: not run: {subject.obstacle}")
         report.trials = [*(report.trials or []), *lines(subject)]
     gather(report, outcomes)
+    report.skipped += done.notes
     report.crashes += done.crashes
     report.tasks, report.trials = len(done.subjects), report.trials or []
     report.unfinished = done.unfinished
@@ -133,6 +143,6 @@ def default_workers() -> int:
     return max(1, (os.cpu_count() or 1) // 2)
 
 
-def _place(ref: TaskRef, folder: Path) -> str:
+def place_of(ref: TaskRef, folder: Path) -> str:
     """Where a task lies, seen from the ledger, so that both may move together."""
     return os.path.relpath(ref.folder, folder.absolute().parent) + (f"#{ref.key}" if ref.key else "")

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from scenlint.source import trace
 from scenlint.source.data import Data, parse
 from scenlint.source.files import FileTree
 from scenlint.source.regex import regex
@@ -211,9 +212,9 @@ def image_settings(build: BuildFile | None) -> tuple[str | None, Value | None]:
 def sniff(path: Path, limit: int = SNIFF_LIMIT) -> str:
     """The beginning of a small file for `find`; "" where it cannot be read."""
     try:
-        if not path.is_file():
+        if not trace.is_file(path):
             return ""
-        with path.open("rb") as file:
-            return file.read(limit).decode("utf-8-sig", "replace")
+        text = Source(path, trace.read_bytes(path, limit), truncated=True).text
+        return text.replace("\r\n", "\n").replace("\r", "\n")
     except OSError:
         return ""

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from scenlint.harness.capture import run_process
 from scenlint.harness.environment import Environment, Ran
@@ -33,6 +33,13 @@ class Agent(Protocol):
     def act(self, step: Step, environment: Environment, scene: Scene) -> Ran | None:
         """Work on one step; how the agent's program ended, or None where there is none."""
         ...
+
+
+@runtime_checkable
+class Witness(Protocol):
+    """An agent that also looks at where it was graded, before the verdict is read; its Fault leaves none."""
+
+    def graded(self, step: Step, grader: Environment) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -70,7 +77,7 @@ class OracleAgent:
             environment.upload(Upload(oracle.submission, SUBMISSION))
         if oracle.command is None:
             return None
-        command = _limited(oracle.command, step.agent_timeout)
+        command = limited(oracle.command, step.agent_timeout)
         command = replace(command, user=command.user or step.agent_user)
         return environment.run(command, scene.log("agent.log", step), split=step.verify.agent_output)
 
@@ -135,7 +142,7 @@ class CommandAgent:
             environment.remove(INSIDE)
 
 
-def _limited(command: Command, timeout: float | None) -> Command:
+def limited(command: Command, timeout: float | None) -> Command:
     """The command with the stricter of two time limits."""
     limits = [t for t in (command.timeout, timeout) if t is not None]
     return replace(command, timeout=min(limits, default=None))

@@ -15,7 +15,7 @@ from scenlint.harness.broker import Broker
 from scenlint.harness.engine import LABEL, Engine, connect, faults
 from scenlint.harness.environment import Fault, FaultTimeoutError, Ran, StoppedError
 from scenlint.harness.local import LocalEnvironment
-from scenlint.harness.scene import Scene
+from scenlint.harness.scene import Prepared, Scene
 from scenlint.harness.slot import Slot, make_network, record
 from scenlint.harness.system import PYTHON, SEARCH_PATH
 from scenlint.task.plan import Command, NotRunnableError, Upload
@@ -25,17 +25,13 @@ _ANSWER = 5.0  # seconds that an app has to answer one request of a probe
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """Apps whose images are there; the first four are for the record."""
+class Apps(Prepared):
+    """Apps whose images are there."""
 
-    reference: str
-    digest: str
-    substitute: str
-    log: str
-    slots: Sequence[Slot]
+    slots: Sequence[Slot] = ()
 
 
-def prepare(scene: Scene) -> Prepared:
+def prepare(scene: Scene) -> Apps:
     """See that everything is here: the sandbox for agent and verifier, the engine, all images."""
     bubblewrap.version()
     bubblewrap.identity()
@@ -45,14 +41,9 @@ def prepare(scene: Scene) -> Prepared:
         raise NotRunnableError(f"apps are reached on this machine, and the engine is elsewhere ({engine.url})")
     engine.check_disk(scene.options.min_free_mb, scene.folder)
     slots = [Slot(scene, app) for app in scene.plan.apps]
-    try:
-        ready = [slot.prepare(engine) for slot in slots]
-    except BaseException:
-        for slot in slots:
-            slot.close()
-        raise
+    ready = [slot.prepare(engine) for slot in slots]
     every = [one for slot in slots for one in slot.images.values()]
-    return Prepared(
+    return Apps(
         "; ".join(one.reference for one in ready),
         "; ".join(one.digest for one in ready),
         "; ".join(dict.fromkeys(one.substitute for one in every if one.substitute)),
@@ -61,7 +52,7 @@ def prepare(scene: Scene) -> Prepared:
     )
 
 
-def start(scene: Scene, made: Prepared) -> AppsEnvironment:
+def start(scene: Scene, made: Apps) -> AppsEnvironment:
     """Start all apps and wait until each answers. Where that fails nothing stays behind."""
     environment = AppsEnvironment(scene, connect(), list(made.slots))
     try:

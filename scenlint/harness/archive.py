@@ -121,6 +121,14 @@ class _Reader:
         return data[:size]
 
 
+def stream(chunks: Iterable[bytes]) -> tarfile.TarFile:
+    """An archive that is read forwards, as it comes."""
+    try:
+        return tarfile.open(fileobj=_Reader(chunks, 2**62), mode="r|")  # type: ignore[call-overload,no-any-return]
+    except tarfile.TarError as exc:
+        raise Fault(f"the archive from the environment cannot be read: {exc}") from exc
+
+
 def read_file(chunks: Iterable[bytes], limit: int) -> bytes | None:
     """The first `limit` bytes of the one regular file in an archive; None where it is something else."""
     with suppress(tarfile.TarError):

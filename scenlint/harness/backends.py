@@ -10,31 +10,18 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from scenlint.harness.engine import Options
 from scenlint.harness.environment import Environment, Fault, Ran
-from scenlint.harness.scene import Scene, plain
-from scenlint.task.plan import Command, Network, NotRunnableError, RunPlan, Step, Upload, Verify, Where
+from scenlint.harness.scene import Prepared, Scene, plain
+from scenlint.task.plan import Network, NotRunnableError, RunPlan, Step, Upload, Verify, Where
 
 if TYPE_CHECKING:
     from scenlint.harness.container import ContainerEnvironment
-    from scenlint.harness.trial import VerdictReader
-
-
-class Prepared(Protocol):
-    """What `prepare` hands to `start`; the rest is for the record."""
-
-    @property
-    def reference(self) -> str: ...
-    @property
-    def digest(self) -> str: ...
-    @property
-    def substitute(self) -> str: ...
-    @property
-    def log(self) -> str: ...
+    from scenlint.harness.images import Ready
 
 
 class Backend(Protocol):
     """A module that makes environments: what takes time and no agent first, then one environment for the trial."""
 
-    def prepare(self, scene: Scene) -> Prepared: ...
+    def prepare(self, scene: Scene) -> Prepared | Ready: ...
     def start(self, scene: Scene, prepared: Any) -> Environment: ...
 
 
@@ -75,17 +62,15 @@ def _check_verify(verify: Verify, plan: RunPlan) -> None:
 def backend(plan: RunPlan) -> Backend:
     """The module for the plan's environment."""
     if plan.container is not None:
-        name, what = "single", "a container"
+        name = "single"
     elif plan.compose is not None:
-        name, what = "compose", "a compose project"
-    elif plan.apps:
-        name, what = "apps", "apps"
+        name = "compose"
     else:
-        name, what = "local", "the local sandbox"
-    return cast(Backend, _module(name, what))
+        name = "apps" if plan.apps else "local"
+    return cast(Backend, _module(name))
 
 
-def prepare_verifiers(scene: Scene) -> dict[str, Any]:
+def prepare_verifiers(scene: Scene) -> dict[str, Ready]:
     """The images of separate verifiers, by step: a missing one is found before the agent has worked for nothing."""
     from scenlint.harness import single
 
@@ -97,13 +82,13 @@ def prepare_verifiers(scene: Scene) -> dict[str, Any]:
     return out
 
 
-def grader(scene: Scene, step: Step, environment: Environment, image: Any) -> Environment:
+def grader(scene: Scene, step: Step, environment: Environment, image: Ready | None) -> Environment:
     """Where a step is graded: the agent's environment, a fresh container with the artifacts, or a local sandbox."""
     verify = step.verify
     if verify.where is Where.SEPARATE:
         return _separate(scene, step, environment, image)
     if verify.where is Where.LOCAL:
-        return cast(Environment, _module("local", "a verifier on the host").grader(scene, step, environment))
+        return cast(Environment, _module("local").grader(scene, step, environment))
     give_network(scene, environment, verify.network or scene.plan.network)
     return environment
 
@@ -148,10 +133,10 @@ def _with_output(text: str, said: bytes) -> str:
     return json.dumps({**content, "output": said.decode("utf-8", "replace")}) if isinstance(content, dict) else text
 
 
-def _separate(scene: Scene, step: Step, environment: Environment, image: Any) -> Environment:
+def _separate(scene: Scene, step: Step, environment: Environment, image: Ready | None) -> Environment:
     from scenlint.harness import single
 
-    if step.verify.container is None:
+    if step.verify.container is None or image is None:
         raise NotRunnableError(f"the separate verifier of `{scene.plan.task}` has no image")
     carried = []
     wanted = [("", path) for path in step.verify.artifacts]
@@ -170,20 +155,6 @@ def _separate(scene: Scene, step: Step, environment: Environment, image: Any) ->
     return made
 
 
-def limited(command: Command, timeout: float) -> Command:
-    """The command with the stricter of its own time limit and this one."""
-    return replace(command, timeout=min(command.timeout or timeout, timeout))
-
-
-def verdict_reader() -> VerdictReader:
-    return cast("VerdictReader", _module("verdict", "verdicts").read_step)
-
-
-def _module(name: str, what: str) -> Any:
-    full = f"scenlint.harness.{name}"
-    try:
-        return importlib.import_module(full)
-    except ModuleNotFoundError as exc:
-        if exc.name != full:
-            raise
-        raise NotRunnableError(f"this scenlint cannot run tasks with {what}") from exc
+def _module(name: str) -> Any:
+    """Imported when it is needed: `check` never pays for it."""
+    return importlib.import_module(f"scenlint.harness.{name}")

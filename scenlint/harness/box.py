@@ -67,7 +67,7 @@ def command(box: Box, argv: Sequence[str], texts: Mapping[str, int], *, info: in
         "user": box.identity.user,
         "locale": "LC_CTYPE" in box.env,
         # Without a group that counts time, processors are given out in turn.
-        "cpus": math.ceil(box.limits.cpus) if box.limits.cpus and "cpu" not in held else 0,
+        "cpus": 1 if box.limits.one_cpu else math.ceil(box.limits.cpus or 0) if "cpu" not in held else 0,
         "turn": next(_turns),
         "ready": ready,
         "cwd": box.cwd,

@@ -21,7 +21,7 @@ from typing import Any
 from scenlint.harness.box import INSTALL, Box, command, memory_file
 from scenlint.harness.capture import DRAIN, TICK, Capture, give, take
 from scenlint.harness.cgroups import Group
-from scenlint.harness.environment import Fault, Ran, StoppedError
+from scenlint.harness.environment import Fault, InfrastructureError, Ran, StoppedError
 from scenlint.harness.identity import Identity
 from scenlint.harness.system import INTERPRETER, accounts
 from scenlint.task.plan import NotRunnableError
@@ -52,7 +52,7 @@ class Running:
             )
         except OSError as exc:
             self._close()
-            raise Fault(f"the sandbox could not be started: {exc.strerror}") from exc
+            raise InfrastructureError(f"the sandbox could not be started: {exc.strerror}") from exc
         finally:
             for fd in given:
                 os.close(fd)
@@ -127,7 +127,7 @@ def run(
         process = running.process
         pumps = [take(stream, capture, n) for n, stream in ((1, process.stdout), (2, process.stderr)) if stream]
         if not running.began(box.group):
-            raise Fault(f"the sandbox could not be made: {_said(running, pumps, capture)}")
+            raise InfrastructureError(f"the sandbox could not be made: {_said(running, pumps, capture)}")
         began = time.monotonic()
         if process.stdin:
             threading.Thread(target=give, args=(process.stdin, stdin), daemon=True).start()

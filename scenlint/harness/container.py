@@ -104,7 +104,8 @@ class ContainerEnvironment:
         self.flush()
         api = self.engine.api
         with self._faults(f"looking for `{path}`"):
-            answer = api.head(api._url("/containers/{0}/archive", self.name), params={"path": path})
+            url = api._url("/containers/{0}/archive", self.name)
+            answer = api.head(url, params={"path": path}, timeout=api.timeout)
             if answer.status_code == 404:
                 return None
             parent = posixpath.dirname(path.rstrip("/"))

@@ -53,12 +53,12 @@ class Stream:
         self.ended = threading.Event()
         self.heard = time.monotonic()
         url, start = api._url("/exec/{0}/start", exec_id), {"Tty": False, "Detach": False}
-        # Without a time limit: a command may be silent for hours. The SDK's own reader takes the bare socket, which
-        # loses what came together with the headers.
-        self._response = api._post_json(url, data=start, stream=True, timeout=None)
+        # The SDK's own reader takes the bare socket, which loses what came together with the headers.
+        self._response = api._post_json(url, data=start, stream=True)
         api._raise_for_status(self._response)
         self._http = self._response.raw._fp
         self._socket: socket.socket = self._http.fp.raw._sock
+        self._socket.settimeout(None)  # the engine has answered, but a command may be silent for hours
         threading.Thread(target=self._take, args=(capture,), daemon=True).start()
         if stdin:
             threading.Thread(target=self._give, args=(stdin,), daemon=True).start()

@@ -9,8 +9,8 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 HOST = "127.0.0.1"  # where the apps answer, on this machine and in the sandbox alike
@@ -19,12 +19,12 @@ CONNECTIONS = 256  # at a time, for each listener; more have to wait
 _CHUNK = 1 << 16
 
 
-class Relay:
-    """Accepts connections at `listener` and joins each with one that `connect` makes."""
+class Server:
+    """Accepts connections at `listener`, each served in a thread of its own, `most` of them at a time."""
 
-    def __init__(self, listener: socket.socket, connect: Callable[[], socket.socket]) -> None:
-        self._listener, self._connect = listener, connect
-        self._room = threading.BoundedSemaphore(CONNECTIONS)
+    def __init__(self, listener: socket.socket, most: int, serve: Callable[[Server, socket.socket], None]) -> None:
+        self._listener, self._serve = listener, serve
+        self._room = threading.BoundedSemaphore(most)
         self._lock = threading.Lock()
         self._live: set[socket.socket] = set()
         self._closed = False
@@ -40,6 +40,18 @@ class Relay:
                 end.shutdown(socket.SHUT_RDWR)
         self._listener.close()
 
+    @contextmanager
+    def cuts(self, end: socket.socket) -> Iterator[bool]:
+        """Meanwhile `close` cuts this connection too; False if all is closed already."""
+        with self._lock:
+            self._live.add(end)
+            there = not self._closed
+        try:
+            yield there
+        finally:
+            with self._lock:
+                self._live.discard(end)
+
     def _accept(self) -> None:
         while True:
             self._room.acquire()
@@ -47,25 +59,31 @@ class Relay:
                 caller, _ = self._listener.accept()
             except OSError:
                 return
-            threading.Thread(target=self._join, args=(caller,), daemon=True).start()
+            threading.Thread(target=self._one, args=(caller,), daemon=True).start()
 
-    def _join(self, caller: socket.socket) -> None:
+    def _one(self, caller: socket.socket) -> None:
         try:
-            with caller, self._connect() as called:
-                with self._lock:
-                    if self._closed:
-                        return
-                    self._live |= {caller, called}
+            with caller, self.cuts(caller) as there:
+                if there:
+                    self._serve(self, caller)
+        except OSError:  # the connection's end, however it comes
+            pass
+        finally:
+            self._room.release()
+
+
+def relay(listener: socket.socket, connect: Callable[[], socket.socket]) -> Server:
+    """Joins each connection at `listener` with one that `connect` makes."""
+
+    def join(server: Server, caller: socket.socket) -> None:
+        with connect() as called, server.cuts(called) as there:  # nobody answers there: the caller is cut off
+            if there:
                 back = threading.Thread(target=_pump, args=(called, caller), daemon=True)
                 back.start()
                 _pump(caller, called)
                 back.join()
-                with self._lock:
-                    self._live -= {caller, called}
-        except OSError:  # nobody answers there: the caller sees its connection closed
-            pass
-        finally:
-            self._room.release()
+
+    return Server(listener, CONNECTIONS, join)
 
 
 def _pump(source: socket.socket, target: socket.socket) -> None:
@@ -86,10 +104,10 @@ class Ports:
 
     def __init__(self, folder: Path, ports: Iterable[int]) -> None:
         self.ports = tuple(sorted(set(ports)))
-        self._relays: list[Relay] = []
+        self._relays: list[Server] = []
         try:
             for port in self.ports:
-                self._relays.append(Relay(listen(folder / str(port)), lambda port=port: _to_port(port)))  # type: ignore[misc]
+                self._relays.append(relay(listen(folder / str(port)), lambda port=port: _to_port(port)))  # type: ignore[misc]
         except BaseException:
             self.close()
             raise
@@ -171,7 +189,7 @@ def _serve(listeners: dict[str, socket.socket]) -> None:
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
     for port, listener in listeners.items():
-        Relay(listener, lambda port=port: _to_socket(f"{INSIDE}/{port}"))  # type: ignore[misc]
+        relay(listener, lambda port=port: _to_socket(f"{INSIDE}/{port}"))  # type: ignore[misc]
     threading.Event().wait()
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import platform
 import resource
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from scenlint.harness import bubblewrap, builder
+from scenlint.harness import bubblewrap, builder, compose
 from scenlint.harness.cgroups import Group
 from scenlint.harness.engine import Engine, Options, connect, faults
 from scenlint.harness.environment import Fault
@@ -85,10 +84,11 @@ def _builder(engine: Engine) -> Part:
 
 def _compose() -> Part:
     what = "tasks with compose files: Terminal-Bench, some of Harbor, apps of SaaS-Bench"
-    for argv in (["docker", "compose", "version"], ["docker-compose", "version"]):
-        if (said := _says(argv)) is not None:
-            return Part("compose", True, f"{said.splitlines()[0]} (`{' '.join(argv[:-1])}`)")
-    return Part("compose", False, "`docker compose` does not answer", what, "install Docker's compose plugin")
+    found = compose.client()
+    if found is None:
+        return Part("compose", False, "there is no compose of version 2 or later", what, compose.INSTALL)
+    program, said = found
+    return Part("compose", True, f"{said} (`{' '.join(program)}`)")
 
 
 def _sandbox() -> Iterator[Part]:
@@ -138,11 +138,3 @@ def _files() -> Part:
     ok = soft >= _FILES or soft == resource.RLIM_INFINITY
     advice = "" if ok else f"raise it for many trials at once (`ulimit -n {_FILES}`)"
     return Part("open files", True if ok else None, f"{soft} for each process", advice=advice)
-
-
-def _says(argv: list[str]) -> str | None:
-    try:
-        ran = subprocess.run(argv, capture_output=True, text=True, timeout=20)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return ran.stdout.strip() if ran.returncode == 0 and ran.stdout.strip() else None

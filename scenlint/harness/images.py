@@ -140,11 +140,11 @@ def _built(engine: Engine, plan: Build, options: Options, log: Path | None, watc
     dockerfile = plan.context / plan.dockerfile
     text, used, bases = _substituted(engine, dockerfile, plan, options.substitutes)
     key = _content_key(plan, text, bases, engine)
-    tag = f"scenlint/{key[:32]}"
+    tag = f"scenlint/{key[:32]}{'-anew' if plan.anew else ''}"
     with _locks_guard:
         lock = _locks.setdefault(key, threading.Lock())
     with lock:  # trials of one task that start at once build once
-        found = _here(engine, tag)
+        found = None if plan.anew else _here(engine, tag)
         said = "found in the cache"
         if found is None:
             with tempfile.TemporaryDirectory(prefix="scenlint-build-") as folder:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from scenlint.harness import bubblewrap, cgroups, solutions
@@ -16,7 +15,7 @@ from scenlint.harness.box import Box, Mount
 from scenlint.harness.cgroups import Group
 from scenlint.harness.environment import Environment, Fault, GoneError, InfrastructureError, Ran
 from scenlint.harness.private import private_files
-from scenlint.harness.scene import Scene, plain
+from scenlint.harness.scene import Prepared, Scene, plain
 from scenlint.harness.tree import Tree
 from scenlint.task.plan import (
     SUBMISSION,
@@ -41,18 +40,8 @@ _RESERVED = frozenset(
 _LEAST_FREE_MB = 256  # below this the machine's disk counts as full
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """Nothing is built: the record only names the sandbox."""
-
-    reference: str
-    digest: str = ""
-    substitute: str = ""
-    log: str = ""
-
-
 def prepare(scene: Scene) -> Prepared:
-    """See whether a sandbox can be made here at all."""
+    """See whether a sandbox can be made here at all. Nothing is built: the record only names the sandbox."""
     if scene.plan.network is not Network.NONE:
         raise NotRunnableError("the local sandbox has no network; a task that needs one must name an image")
     version = bubblewrap.version()
@@ -244,11 +233,16 @@ class LocalEnvironment:
             self.problem = f"`{self.home}` could not be removed: {exc.strerror or exc}"
 
 
+def left(folder: Path) -> list[Path]:
+    """What a trial whose process was killed left in its folder beside its outputs."""
+    return [path for name in (_HOME, f"{_HOME}-verifier") if (path := folder / name).exists()]
+
+
 def clear(folder: Path) -> None:
-    """Remove what a trial whose process was killed left in its folder beside its outputs."""
-    for name in (_HOME, f"{_HOME}-verifier"):
+    """Remove what a trial whose process was killed left."""
+    for path in left(folder):
         with suppress(Fault, OSError):
-            _discard(folder / name)
+            _discard(path)
 
 
 def _limits(scene: Scene) -> Limits:
@@ -258,6 +252,7 @@ def _limits(scene: Scene) -> Limits:
         memory_mb=stated.memory_mb or default.memory_mb,
         storage_mb=stated.storage_mb or default.storage_mb,
         pids=stated.pids or default.pids,
+        one_cpu=stated.one_cpu,
     )
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from scenlint import __version__
 from scenlint.harness.environment import Fault, InfrastructureError, Ran, StoppedError
-from scenlint.harness.scene import Scene
+from scenlint.harness.images import Ready
+from scenlint.harness.scene import Prepared, Scene
 from scenlint.task.plan import Check, Container, NotRunnableError, RunPlan, Step
 from scenlint.task.record import FailureClass, PhaseName, Status, TrialRecord, Verdict
 
@@ -62,6 +63,20 @@ def blank(scene: Scene, agent: str) -> TrialRecord:
         },
         scenlint=__version__,
     )
+
+
+def took(record: TrialRecord, made: Prepared | Ready) -> None:
+    """Which image the trial is run in."""
+    record.image, record.image_digest, record.substitute = made.reference, made.digest, made.substitute
+
+
+def took_verifiers(record: TrialRecord, images: Iterable[Ready]) -> None:
+    """Which images its separate verifiers are run in."""
+    images = list(dict.fromkeys(images))
+    record.verifier_image = "; ".join(image.reference for image in images)
+    record.verifier_image_digest = "; ".join(image.digest for image in images)
+    told = [record.substitute, *(image.substitute for image in images)]
+    record.substitute = "; ".join(dict.fromkeys(filter(None, told)))
 
 
 def task_digest(plan: RunPlan) -> str:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from scenlint.harness.box import Mount
-from scenlint.harness.environment import Fault
+from scenlint.harness.environment import Fault, InfrastructureError
 from scenlint.harness.identity import Identity
 
 INSIDE = "/private"
@@ -47,7 +47,7 @@ def private_files(
             owner.own(path)
         made[folder] = _identity(folder)
     except OSError as exc:
-        raise Fault(f"`{shown}` could not be written: {exc.strerror}") from exc
+        raise InfrastructureError(f"`{shown}` could not be written: {exc.strerror}") from exc
     try:
         yield {variable: f"{shown}/{file}" for variable, file, _ in files}, (Mount(parent, INSIDE, True),)
     finally:

@@ -27,6 +27,16 @@ class Scene:
         return place / name
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """What a backend has made ready, as far as it is for the record."""
+
+    reference: str
+    digest: str = ""
+    substitute: str = ""
+    log: str = ""
+
+
 def plain(name: str) -> str:
     """A name with only what is fit for a file or a container."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-.") or "x"

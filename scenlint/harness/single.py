@@ -110,6 +110,7 @@ def _create(environment: ContainerEnvironment, wanted: plan.Container, image: Re
         "network_mode": engine.public_network(scene.options) if public else "none",
         "pids_limit": limits.pids or default.pids,
         "nano_cpus": int(cpus * 1e9) if cpus else None,
+        "cpuset_cpus": "0" if limits.one_cpu else None,
         "mem_limit": f"{memory}m" if memory else None,
         "memswap_limit": f"{memory}m" if memory else None,
         "init": wanted.command is not None,

@@ -61,7 +61,6 @@ class Slot:
 
     def __post_init__(self) -> None:
         self.prefix = f"{trial_prefix(self.scene)}_{self.app.name}"
-        self.draw()
 
     @property
     def port(self) -> int:
@@ -100,7 +99,14 @@ class Slot:
     # Its images
 
     def prepare(self, engine: Engine) -> Ready:
-        """Judge the app and have all its images; the one of the app itself."""
+        """Judge the app and have all its images; the one of the app itself. Its ports are drawn anew when it starts."""
+        self.draw()
+        try:
+            return self._prepare(engine)
+        finally:
+            self.close()
+
+    def _prepare(self, engine: Engine) -> Ready:
         if self.app.template is None:
             line = self._line()
             unsafe.refuse(line.unsafe, self.scene.options)
@@ -142,12 +148,12 @@ class Slot:
     def start(self, engine: Engine, network: str) -> list[str]:
         """Start the app, on other ports if these were taken after all; notes on limits that cannot be held."""
         for attempt in range(TRIES):
+            self.draw()
             try:
                 return self._compose(engine) if self.app.template else self._run(engine, network)
             except Fault as exc:
                 if not _TAKEN.search(str(exc)) or attempt == TRIES - 1:
                     raise
-                self.draw()
         raise AssertionError("unreachable")
 
     def _compose(self, engine: Engine) -> list[str]:

@@ -17,7 +17,7 @@ from scenlint.harness.box import Box, Mount
 from scenlint.harness.bubblewrap import Running
 from scenlint.harness.capture import DRAIN, TICK, Capture, take
 from scenlint.harness.cgroups import Group
-from scenlint.harness.environment import Fault
+from scenlint.harness.environment import Fault, InfrastructureError
 from scenlint.harness.identity import Identity
 from scenlint.harness.system import INTERPRETER
 from scenlint.task.plan import Command, Limits
@@ -38,6 +38,7 @@ class Solutions:
 
     def __init__(self, home: Path, limits: Limits, judge: Identity, stop: threading.Event | None) -> None:
         self.folder, self.limits, self.judge, self.stop = home / "solutions", limits, judge, stop
+        self.problem = ""  # why a solution's sandbox could not be made: its verifier's verdict is then worth nothing
         self._ended = threading.Event()
         self._threads: list[threading.Thread] = []
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -75,17 +76,19 @@ class Solutions:
             self._listener.listen(_AT_ONCE)
         except OSError as exc:
             self._listener.close()
-            raise Fault(f"the socket for solutions could not be made: {exc.strerror or exc}") from exc
+            raise InfrastructureError(f"the socket for solutions could not be made: {exc.strerror or exc}") from exc
         self._threads.append(threading.Thread(target=self._accept, daemon=True))
         self._threads[0].start()
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         self._ended.set()
         for thread in list(self._threads):
             thread.join(15)
         self._listener.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+        if self.problem and kind is None:
+            raise InfrastructureError(f"no sandbox for the solution: {self.problem}")
 
     def _accept(self) -> None:
         waiting = select.poll()
@@ -116,13 +119,13 @@ class Solutions:
             if not running.began(group):
                 running.kill()
                 reader.join(DRAIN)
-                _refuse(connection, said.text.strip()[-1000:] or "the sandbox could not be made")
-                return
+                raise InfrastructureError(said.text.strip()[-1000:] or "the sandbox could not be made")
             while not running.wait(TICK, connection) and not self._ended.is_set():
                 if self.stop is not None and self.stop.is_set():
                     break
-        except Fault as exc:
-            _refuse(connection, str(exc))
+        except (Fault, OSError) as exc:
+            self.problem = str(exc)
+            _refuse(connection, self.problem)
         finally:
             if running is not None:
                 running.kill()

@@ -59,6 +59,18 @@ class Tree:
             self._own(place)
         return place
 
+    def folder(self, path: str, mode: int = 0o755) -> None:
+        """Make a folder, or keep the one that is there."""
+        with _writing(self.root):
+            self._folder(path).chmod(mode)
+
+    def link(self, path: str, target: str) -> None:
+        """Make a symbolic link; whatever is in the way goes. It is never followed here."""
+        with _writing(self.root):
+            place = self._free(PurePosixPath(path))
+            os.symlink(target, place)
+            self._own(place)
+
     def fresh(self, path: str) -> None:
         """Make a folder anew, empty and writable for everyone."""
         with _writing(self.root):

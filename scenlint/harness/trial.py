@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import posixpath
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from shutil import rmtree
 from threading import Event
-from typing import Any, Protocol
 
-from scenlint.harness import backends, outcome
-from scenlint.harness.agents import Agent
+from scenlint.harness import backends, outcome, verdict
+from scenlint.harness.agents import Agent, Witness, limited
 from scenlint.harness.capture import bounded
 from scenlint.harness.engine import Options
 from scenlint.harness.environment import (
@@ -28,22 +27,15 @@ from scenlint.harness.environment import (
     Ran,
     StoppedError,
 )
+from scenlint.harness.images import Ready
 from scenlint.harness.outcome import Outcome
 from scenlint.harness.probe import await_ready
 from scenlint.harness.scene import Scene, plain
-from scenlint.task.plan import Check, NotRunnableError, Reader, RunPlan, Step, Verify
-from scenlint.task.record import CheckResult, Phase, PhaseName, TrialRecord, Verdict
+from scenlint.task.plan import NotRunnableError, Reader, RunPlan, Step, Verify
+from scenlint.task.record import Phase, PhaseName, TrialRecord
 
 EVIDENCE_LIMIT = 64 * 1024 * 1024  # bytes of a folder of logs that are copied out
 OnPhase = Callable[[TrialRecord, Phase], None]
-
-
-class VerdictReader(Protocol):
-    """Reads what the verifier of one step left: the strict verdict, the format's own harness's, and the checks."""
-
-    def __call__(
-        self, step: Step, plan: RunPlan, ran: Sequence[tuple[Check, Ran]], environment: Environment
-    ) -> tuple[Verdict, Verdict, list[CheckResult]]: ...
 
 
 def run(
@@ -53,7 +45,6 @@ def run(
     *,
     options: Options | None = None,
     on_phase: OnPhase | None = None,
-    read: VerdictReader | None = None,
     stop: Event | None = None,
     trial: str | None = None,
 ) -> TrialRecord:
@@ -63,13 +54,12 @@ def run(
     Once `stop` is set the trial ends at the next occasion, cleaned up, as interrupted.
     """
     scene = Scene(plan, plain(trial or folder.name), folder, options or Options(), stop)
-    return _Trial(scene, agent, on_phase, read).run()
+    return _Trial(scene, agent, on_phase).run()
 
 
 class _Trial:
-    def __init__(self, scene: Scene, agent: Agent, on_phase: OnPhase | None, read: VerdictReader | None) -> None:
+    def __init__(self, scene: Scene, agent: Agent, on_phase: OnPhase | None) -> None:
         self.scene, self.plan, self.agent, self.on_phase = scene, scene.plan, agent, on_phase
-        self.read = read
         self.record = outcome.blank(scene, agent.name)
         self.outcomes: list[Outcome] = []
 
@@ -93,15 +83,15 @@ class _Trial:
         with self._phase(PhaseName.BUILD) as phase:
             backends.check(self.plan, self.scene.options)
             self.agent.check(self.plan)
-            self.read = self.read or backends.verdict_reader()
             backend = backends.backend(self.plan)
-            prepared = backend.prepare(self.scene)
-            verifiers = backends.prepare_verifiers(self.scene)
-            self.record.image = prepared.reference
-            self.record.image_digest = prepared.digest
-            self.record.substitute = prepared.substitute
-            phase.output = prepared.log
-            phase.output_file = self._shown(self.scene.log("build.log"))
+            try:
+                prepared = backend.prepare(self.scene)
+                outcome.took(self.record, prepared)
+                phase.output = prepared.log
+                verifiers = backends.prepare_verifiers(self.scene)
+                outcome.took_verifiers(self.record, verifiers.values())
+            finally:
+                phase.output_file = self._build_log()
         environment: Environment | None = None
         try:
             with self._phase(PhaseName.START) as phase:
@@ -119,7 +109,7 @@ class _Trial:
 
     # One step
 
-    def _step(self, done: Outcome, environment: Environment, verifier: Any) -> None:
+    def _step(self, done: Outcome, environment: Environment, verifier: Ready | None) -> None:
         step = done.step
         self._set_up(step, environment)
         grader = environment
@@ -138,15 +128,16 @@ class _Trial:
                     grader.upload(upload)
             self._verify(done, graded.verify, grader)
             with self._phase(PhaseName.VERDICT, step) as phase:
-                assert self.read is not None
-                done.strict, done.harness, checks = self.read(step, self.plan, done.ran, grader)
+                if isinstance(self.agent, Witness):
+                    self.agent.graded(step, grader)
+                done.strict, done.harness, checks = verdict.read_step(step, done.ran, grader)
                 for check in checks:
                     check.step = check.step or step.name
                 self.record.checks += checks
                 phase.output = done.strict.reason
         finally:
             try:
-                self._collect(step, environment, grader)
+                self._collect(done, environment, grader)
             finally:
                 if grader is not environment:
                     self._remove(grader, step)
@@ -202,16 +193,17 @@ class _Trial:
         with self._phase(PhaseName.VERIFY, done.step) as phase:
             for check in verify.checks:
                 left = max(verify.timeout - (time.monotonic() - began), 0.1)
-                command = backends.limited(check.command, left)
+                command = limited(check.command, left)
                 ran = grader.run(command, self.scene.log(f"verify-{plain(check.id)}.log", done.step), split=split)
                 done.ran.append((check, ran))
                 self._note(phase, ran)
                 if ran.timed_out:
                     phase.error = f"timeout: `{check.id}` took longer than {command.timeout:.0f} s"
 
-    def _collect(self, step: Step, environment: Environment, grader: Environment) -> None:
-        """Evidence only: what cannot be copied out changes no verdict."""
-        with self._phase(PhaseName.COLLECT, step) as phase:
+    def _collect(self, done: Outcome, environment: Environment, grader: Environment) -> None:
+        """Evidence only: what cannot be copied out changes no verdict, and neither does the wish to stop."""
+        step = done.step
+        with self._phase(PhaseName.COLLECT, step, stops=done.strict is None) as phase:
             for name, place in {"collected": environment, "collected-verifier": grader}.items():
                 if name != "collected" and place is environment:
                     continue
@@ -227,19 +219,19 @@ class _Trial:
                         phase.error = f"collect: {exc}"
 
     def _remove(self, environment: Environment, step: Step | None = None) -> None:
-        with self._phase(PhaseName.REMOVE, step) as phase:
+        with self._phase(PhaseName.REMOVE, step, stops=False) as phase:
             environment.close()
             phase.error = getattr(environment, "problem", "")
 
     # Phases
 
     @contextmanager
-    def _phase(self, name: PhaseName, step: Step | None = None) -> Iterator[Phase]:
+    def _phase(self, name: PhaseName, step: Step | None = None, *, stops: bool = True) -> Iterator[Phase]:
         phase = Phase(name.value, step.name if step else "", datetime.now(UTC).isoformat(timespec="milliseconds"))
         self.record.phases.append(phase)
         began = time.monotonic()
         try:
-            if self.scene.stop is not None and self.scene.stop.is_set() and name is not PhaseName.REMOVE:
+            if stops and self.scene.stop is not None and self.scene.stop.is_set():
                 raise StoppedError("interrupted")
             yield phase
         except BaseException as exc:
@@ -262,6 +254,11 @@ class _Trial:
         phase.exit_code = ran.exit_code
         phase.output = bounded(f"{phase.output}\n{ran.output}") if phase.output else ran.output
         phase.output_file = phase.output_file or (self._shown(ran.log) if ran.log else None)
+
+    def _build_log(self) -> str | None:
+        """What the last build said: where one fails, that is it."""
+        logs = sorted(self.scene.folder.glob("build*.log"), key=lambda path: path.stat().st_mtime_ns)
+        return self._shown(logs[-1]) if logs else None
 
     def _shown(self, path: Path) -> str | None:
         return path.relative_to(self.scene.folder).as_posix() if path.exists() else None

@@ -52,7 +52,7 @@ class Finder:
 
     def discover(self, paths: Sequence[Path]) -> Discovery:
         out = Discovery()
-        seen: set[TaskRef] = set()
+        seen: set[tuple[str, str, str]] = set()  # a folder and a link to it are one
         for path in paths:
             if not os.path.exists(path):
                 if not os.path.islink(path):
@@ -68,8 +68,11 @@ class Finder:
             if not refs and not unlisted:
                 kind = "folder holds" if os.path.isdir(absolute) else "file belongs to"
                 out.messages.append(f"{path}: this {kind} no task of a known format")
-            out.refs.extend(ref for ref in refs if ref not in seen)
-            seen.update(refs)
+            for ref in refs:
+                identity = (ref.format, os.path.realpath(ref.folder), ref.key)
+                if identity not in seen:
+                    seen.add(identity)
+                    out.refs.append(ref)
         return out
 
     def _find(self, folder: Path, names: frozenset[str]) -> list[TaskRef]:

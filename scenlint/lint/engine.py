@@ -14,6 +14,7 @@ from scenlint.lint.registry import Registry, load_rules
 from scenlint.lint.select import Selection, select
 from scenlint.rules.base import Rule
 from scenlint.rules.meta.unknown_rule import unknown
+from scenlint.rules.meta.unused_suppression import removed
 from scenlint.source.files import FileTree
 from scenlint.task.card import Card
 from scenlint.task.finding import Finding, NotAssessed
@@ -71,13 +72,20 @@ class Engine:
             out.crashes.append(crash(f"while {task.id} was summarised", exc))
         return out
 
-    def judge_trials(self, task: Task, records: Sequence[TrialRecord], obstacle: str = "") -> Outcome:
-        """Run the selected rules about trials on a task's records; `obstacle` says why the task could not be run."""
+    def judge_trials(
+        self, task: Task, records: Sequence[TrialRecord], obstacle: str = "", *, deep: bool = False
+    ) -> Outcome:
+        """Run the selected rules about trials on a task's records; `obstacle` says why the task could not be run.
+
+        Rules about experiments run where some were to be made (`deep`), or were.
+        """
         out = Outcome(task.id)
+        deep = deep or any(r.experiment for r in records)
+        rules = [r for r in self.trial_rules if deep or not r.deep]
         if obstacle:
-            out.not_assessed = [NotAssessed(r.name, r.code, task.id, obstacle) for r in self.trial_rules]
+            out.not_assessed = [NotAssessed(r.name, r.code, task.id, obstacle) for r in rules]
             return out
-        self._run(self.trial_rules, task, out, records)
+        self._run(rules, task, out, records)
         self._suppress(task, out)
         return out
 
@@ -217,7 +225,7 @@ class Engine:
             target = self.registry.find(entry.rule.text)
             if rule and complete and target and target.name in running and position not in used and entry.rule.span:
                 message = f"nothing in `{entry.path}` is suppressed by this entry for `{target.name}`"
-                finding = Finding.at(entry.rule.span, message, help="remove the entry")
+                finding = Finding.at(entry.rule.span, message, help="remove the entry", fix=removed(entry.rule.span))
                 out.append(self.finish(rule, finding, ""))
         return out
 

@@ -92,10 +92,15 @@ def _collect(loaded: object) -> Iterator[Rule]:
 
 def page_text(rule: Rule) -> str:
     """The rule's page in Markdown; "" where it has none."""
-    package = Path(importlib.import_module(rule.module.split(".")[0]).__file__ or "").parent
+    return book_text(rule.module, rule.page)
+
+
+def book_text(module: str, path: Path) -> str:
+    """A page of the rule book that comes with a module's package; "" where there is none."""
+    package = Path(importlib.import_module(module.split(".")[0]).__file__ or "").parent
     # Installed, the book lies inside the package; in a checkout, beside it.
     for book in (package / "_rulebook", package.parent / "rules"):
-        page = book / rule.page
+        page = book / path
         if page.is_file():
             return page.read_text("utf-8")
     return ""

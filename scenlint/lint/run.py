@@ -12,17 +12,22 @@ from typing import TYPE_CHECKING
 
 import scenlint
 from scenlint.config import Settings
-from scenlint.formats.base import TaskRef
+from scenlint.formats.base import Format, TaskRef
 from scenlint.lint.discover import Finder, format_named
 from scenlint.lint.engine import Engine, Outcome
 from scenlint.lint.registry import page_text
 from scenlint.report.model import Report, RuleCard
 from scenlint.rules.base import Rule
+from scenlint.source.trace import Trace, recording
 from scenlint.task.card import Card
 from scenlint.task.finding import Finding
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
+
+    from scenlint.lint.cache import Cache
+
+Judged = tuple[TaskRef, Outcome, Trace]
 
 COLLECT_AFTER = 64  # tasks: what they leave behind takes some 40 MB by then
 PARALLEL_FROM = 12  # tasks: below that, starting processes costs more than it saves
@@ -38,6 +43,7 @@ def check(
     force_exclude: bool = False,
     on_progress: Callable[[int, int], None] | None = None,
     pages: bool = False,
+    cache: Cache | None = None,
 ) -> Report:
     """Check every task behind the paths. `on_progress` gets (tasks done, in all); `pages`: with rule pages."""
     began = time.monotonic()
@@ -48,18 +54,25 @@ def check(
     if not engine.task_rules and engine.trial_rules:
         report.skipped.append("the selected rules judge trials: `scenlint validate` runs them")
     outcomes: dict[TaskRef, Outcome] = {}
-    for ref, outcome in _judge_all(engine, found.refs, jobs or os.cpu_count() or 1):
+    for ref in found.refs if cache else ():
+        if cache and (kept := cache.recall(ref)):
+            outcomes[ref] = kept[0]
+    rest = [ref for ref in found.refs if ref not in outcomes]
+    for ref, outcome, seen in _judge_all(engine, rest, jobs or os.cpu_count() or 1, cache):
         outcomes[ref] = outcome
+        if cache:
+            cache.keep(ref, [outcome], seen)
         if on_progress:
             on_progress(len(outcomes), len(found.refs))
     ordered = [outcomes[ref] for ref in found.refs]
-    ordered += _judge_shared(engine, found.refs)
+    ordered += _judge_shared(engine, found.refs, cache)
     gather(report, ordered)
     report.tasks = len(found.refs)
     cards = [o.card for o in ordered if o.card]
-    compared, used = _compare(engine, cards, report)
-    findings = [f for o in ordered for f in o.findings] + compared
-    used = used.union(*(o.used_suppressions for o in ordered))
+    compared = _compare(engine, cards, cache)
+    report.suppressed += compared.suppressed
+    findings = [f for o in [*ordered, compared] for f in o.findings]
+    used: set[int] = set().union(*(o.used_suppressions for o in [*ordered, compared]))
     findings += engine.about_configuration(used, complete=_covers(paths, settings))
     report.findings = sorted(once(findings), key=lambda f: f.sort_key)
     report.rules = [rule_card(r, pages) for r in engine.task_rules]
@@ -76,9 +89,10 @@ def gather(report: Report, outcomes: Sequence[Outcome]) -> None:
         report.ran[outcome.task] = outcome.ran
 
 
-def _judge_all(engine: Engine, refs: Sequence[TaskRef], jobs: int) -> Iterator[tuple[TaskRef, Outcome]]:
+def _judge_all(engine: Engine, refs: Sequence[TaskRef], jobs: int, cache: Cache | None) -> Iterator[Judged]:
+    thorough = cache is not None and cache.thorough
     if jobs <= 1 or len(refs) < PARALLEL_FROM:
-        yield from _judge_each(engine, refs)
+        yield from _judge_each(engine, refs, thorough)
         return
     from concurrent.futures import as_completed
     from concurrent.futures.process import BrokenProcessPool
@@ -89,28 +103,28 @@ def _judge_all(engine: Engine, refs: Sequence[TaskRef], jobs: int) -> Iterator[t
             size = max(1, min(16, len(refs) // (jobs * 4)))
             batches = [refs[i : i + size] for i in range(0, len(refs), size)]
             try:
-                for future in as_completed([pool.submit(_judge_batch, batch) for batch in batches]):
-                    for ref, outcome in future.result():
-                        done.add(ref)
-                        yield ref, outcome
+                for future in as_completed([pool.submit(_judge_batch, batch, thorough) for batch in batches]):
+                    for judged in future.result():
+                        done.add(judged[0])
+                        yield judged
             except BaseException:  # interrupted: what has not begun is not waited for
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
     except BrokenProcessPool:
         # A worker died (out of memory, say). Each remaining task gets a process of its own: only the culprit is lost.
         for ref in [r for r in refs if r not in done]:
-            yield ref, _judge_alone(engine, ref)
+            yield _judge_alone(engine, ref, thorough)
 
 
-def _judge_alone(engine: Engine, ref: TaskRef) -> Outcome:
+def _judge_alone(engine: Engine, ref: TaskRef, thorough: bool) -> Judged:
     from concurrent.futures.process import BrokenProcessPool
 
     try:
         with _pool(1, engine) as pool:
-            return pool.submit(_judge_batch, [ref]).result()[0][1]
+            return pool.submit(_judge_batch, [ref], thorough).result()[0]
     except BrokenProcessPool:
         message = f"internal error: the process that checked {ref.folder.name} was killed (out of memory?)"
-        return Outcome(ref.folder.name, crashes=[message])
+        return ref, Outcome(ref.folder.name, crashes=[message]), Trace()
 
 
 def _pool(jobs: int, engine: Engine) -> ProcessPoolExecutor:
@@ -140,18 +154,20 @@ def _end_with_parent() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
-def _judge_batch(refs: Sequence[TaskRef]) -> list[tuple[TaskRef, Outcome]]:
+def _judge_batch(refs: Sequence[TaskRef], thorough: bool) -> list[Judged]:
     assert _worker is not None
-    return list(_judge_each(_worker, refs))
+    return list(_judge_each(_worker, refs, thorough))
 
 
-def _judge_each(engine: Engine, refs: Sequence[TaskRef]) -> Iterator[tuple[TaskRef, Outcome]]:
+def _judge_each(engine: Engine, refs: Sequence[TaskRef], thorough: bool) -> Iterator[Judged]:
     """Judge tasks one after the other. Garbage is collected between them: while one is judged, there is hardly any."""
     enabled = gc.isenabled()
     gc.disable()
     try:
         for n, ref in enumerate(refs, 1):
-            yield ref, engine.judge(ref)
+            with recording(thorough=thorough) as seen:
+                outcome = engine.judge(ref)
+            yield ref, outcome, seen
             if n % COLLECT_AFTER == 0:
                 gc.collect()
     finally:
@@ -159,26 +175,36 @@ def _judge_each(engine: Engine, refs: Sequence[TaskRef]) -> Iterator[tuple[TaskR
             gc.enable()
 
 
-def _judge_shared(engine: Engine, refs: Sequence[TaskRef]) -> list[Outcome]:
+def _judge_shared(engine: Engine, refs: Sequence[TaskRef], cache: Cache | None) -> list[Outcome]:
     """What the tasks of a suite share (an apps list) is judged once."""
-    out = []
+    out: list[Outcome] = []
     for name in dict.fromkeys(ref.format for ref in refs):
-        form = format_named(name)
-        for task in form.shared([r for r in refs if r.format == name], engine.settings.policy):
-            out.append(engine.judge_task(task))
+        form, its = format_named(name), [r for r in refs if r.format == name]
+
+        def judge(form: Format = form, its: Sequence[TaskRef] = its) -> list[Outcome]:
+            return [engine.judge_task(task) for task in form.shared(its, engine.settings.policy)]
+
+        folders = "\n".join(f"{r.folder}\0{r.key}" for r in its)
+        out += cache.remember(f"shared by {name}:\n{folders}", judge) if cache else judge()
     return out
 
 
-def _compare(engine: Engine, cards: list[Card], report: Report) -> tuple[list[Finding], set[int]]:
-    found = [
-        engine.finish(rule, finding, finding.task)
-        for rule in engine.selection.rules
-        if rule.suite_check is not None
-        for finding in rule.suite_check(cards)
-    ]
-    kept, used = engine.without_ignored(found)
-    report.suppressed += len(found) - len(kept)
-    return kept, used
+def _compare(engine: Engine, cards: list[Card], cache: Cache | None) -> Outcome:
+    """What the rules find that compare tasks."""
+
+    def compare() -> list[Outcome]:
+        found = [
+            engine.finish(rule, finding, finding.task)
+            for rule in engine.selection.rules
+            if rule.suite_check is not None
+            for finding in rule.suite_check(cards)
+        ]
+        kept, used = engine.without_ignored(found)
+        return [Outcome("", kept, suppressed=len(found) - len(kept), used_suppressions=used)]
+
+    if cache is None or len(cards) < 2:
+        return compare()[0]
+    return cache.remember("compared:" + "".join(card.digest for card in cards), compare)[0]
 
 
 def _covers(paths: Sequence[Path], settings: Settings) -> bool:

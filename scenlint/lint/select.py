@@ -69,6 +69,10 @@ def select(registry: Registry, settings: Settings) -> Selection:
             continue
         if for_ >= 0 and for_ > refused.get(rule.name, -1):
             chosen.append(rule)
+    if not chosen:
+        nobody = ", ".join(f"`{named.text}`" for named in unknown)
+        why = f"no rule is called {nobody}" if unknown else "what is ignored takes away all that is selected"
+        raise ConfigError(f"no rule is left to run: {why}; `scenlint rules` lists the known ones")
     severity = {r.name: s for named, s in settings.severity for r in _known(registry, named, unknown)}
     if settings.per_path_ignores:
         from pathspec import GitIgnoreSpec

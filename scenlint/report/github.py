@@ -6,10 +6,12 @@ import os
 from pathlib import Path
 
 from scenlint.report.model import Report, relative
-from scenlint.report.style import Style, decoded
+from scenlint.report.style import Style, decoded, spelled
 from scenlint.report.summary import summary
+from scenlint.source.regex import regex
 from scenlint.task.finding import Finding, Severity
 
+_CONTROLS = regex("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")  # a log would act on them
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
 
@@ -35,7 +37,8 @@ def _command(finding: Finding, severity: Severity, path: str) -> str:
 
 
 def _data(text: str) -> str:
-    return decoded(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    text = _CONTROLS.sub(lambda m: spelled(m[0]), decoded(text))
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from scenlint.source.secrets import redact
 from scenlint.task.finding import Confidence, Finding, Kind, NotAssessed, Severity
+from scenlint.task.fingerprint import Known
 from scenlint.task.record import TrialRecord
 
 
@@ -47,9 +48,12 @@ class Report:
     findings: list[Finding] = field(default_factory=list)
     not_assessed: list[NotAssessed] = field(default_factory=list)
     suppressed: int = 0
-    baselined: int = 0
+    baselined: int = 0  # findings that the baseline hides
+    baseline: Path | None = None  # its file
+    gone: list[Known] = field(default_factory=list)  # what it knows and this run found no more
     skipped: list[str] = field(default_factory=list)  # messages: paths that are no task, …
     missing: list[str] = field(default_factory=list)  # paths that do not exist
+    fixed: dict[str, int] = field(default_factory=dict)  # rule -> how many of its findings were fixed before this
     crashes: list[str] = field(default_factory=list)  # faults of scenlint itself, one message each
     elapsed: float = 0.0  # seconds
     rules: list[RuleCard] = field(default_factory=list)  # of every rule that ran
@@ -77,9 +81,18 @@ class Report:
         seen = Counter(self.severity(f) for f in self.findings)
         return {severity: seen[severity] for severity in Severity}
 
+    def fixable(self) -> tuple[int, int]:
+        """How many findings have a fix that is safe, and how many one that is not."""
+        safe = [f.fix.safe for f in self.findings if f.fix is not None]
+        return sum(safe), len(safe) - sum(safe)
+
     def ordered(self) -> list[Finding]:
         """The findings by path and place."""
         return sorted(self.findings, key=lambda f: (*f.sort_key, f.message))
+
+    def gone_place(self, known: Known) -> Path:
+        """Where a finding of the baseline was."""
+        return Path(os.path.normpath((self.baseline or self.root).absolute().parent / known.path))
 
     def path(self, path: Path) -> str:
         """A path as it is printed: posix, relative to `root` where it lies below it (or beside it), else absolute.

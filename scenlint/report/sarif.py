@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -11,8 +12,10 @@ from urllib.parse import quote
 from scenlint.report.model import Report, RuleCard
 from scenlint.report.style import Style, decoded
 from scenlint.report.summary import count, unjudged
+from scenlint.source.secrets import redact
 from scenlint.task.finding import Finding, Location, Severity
 from scenlint.task.fingerprint import fingerprints
+from scenlint.task.fix import Fix
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 BASE = "%SRCROOT%"
@@ -83,7 +86,30 @@ def _result(finding: Finding, fingerprint: str, place: dict[str, int], report: R
             {"id": n, **_location(other, report), "message": {"text": decoded(other.message or "see also")}}
             for n, other in enumerate(finding.related)
         ]
+    if finding.fix:
+        result["fixes"] = [_fix(finding.fix, report)]
     return result
+
+
+def _fix(fix: Fix, report: Report) -> dict[str, Any]:
+    changes = [
+        {
+            "deletedRegion": {
+                "startLine": c.line,
+                "startColumn": c.column,
+                "endLine": c.end_line,
+                "endColumn": c.end_column,
+            },
+            "insertedContent": {"text": decoded(c.text)},
+        }
+        for c in fix.changes
+    ]
+    title = fix.title if fix.safe else f"{fix.title} (unsafe: look at the result)"
+    return {
+        "description": {"text": decoded(title)},
+        "artifactChanges": [{"artifactLocation": _artifact(fix.path, report), "replacements": changes}],
+        "properties": {"safe": fix.safe, "imports": list(fix.imports)},
+    }
 
 
 def _location(place: Location, report: Report) -> dict[str, Any]:
@@ -101,7 +127,7 @@ def _location(place: Location, report: Report) -> dict[str, Any]:
 def _artifact(path: Path, report: Report) -> dict[str, str]:
     relative = report.path(path)
     if relative.startswith("/") or relative.split("/")[0] == "..":  # no dot segments in a URI
-        return {"uri": _absolute(report.root / path)}
+        return {"uri": _absolute(report.root / redact(str(path)))}
     uri = "./" if relative == "." else _encoded(relative)
     # A colon in the first segment would read as the end of a scheme.
     return {"uri": f"./{uri}" if ":" in relative.split("/")[0] else uri, "uriBaseId": BASE}
@@ -114,6 +140,7 @@ def _absolute(path: Path) -> str:
 
 def _encoded(path: str) -> str:
     """Every segment percent-encoded as UTF-8; bytes that were no text are encoded as they are."""
+    path = re.sub("[\ud800-\udc7f\udd00-\udfff]", "\ufffd", path)  # half of a character: a name in code, not of a file
     return "/".join(quote(segment, safe="", errors="surrogateescape") for segment in path.split("/"))
 
 

@@ -30,6 +30,9 @@ def _finding(finding: Finding, report: Report, style: Style) -> list[str]:
         first, *rest = finding.help.splitlines()
         lines.append(f"  {style('help', 'bold', 'cyan')}: {visible(first)}")
         lines += (f"        {visible(row)}".rstrip() for row in rest)
+    if finding.fix:
+        how = "--fix" if finding.fix.safe else "--fix --unsafe-fixes"
+        lines.append(f"  {style('fix', 'bold', 'cyan')}: {visible(finding.fix.title)} (fixable with `{how}`)")
     if grounds := _grounds(finding, report):
         lines.append("  " + style(grounds, "dim"))
     return lines

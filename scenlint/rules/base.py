@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from scenlint.task.card import Card
 from scenlint.task.finding import Confidence, Finding, Kind, Severity
@@ -37,9 +38,11 @@ class Rule:
     preview: bool
     late: bool  # runs once suppressions have been applied, on what they did
     module: str
+    fix: str = ""  # "safe" or "unsafe" where it offers fixes of that kind
     check: TaskCheck | None = None
     suite_check: SuiteCheck | None = None
     trial_check: TrialCheck | None = None
+    deep: bool = False  # about the experiments of `validate --deep` only
 
     @property
     def command(self) -> str:
@@ -77,11 +80,13 @@ def rule(
     since: str = "0.1",
     preview: bool = False,
     late: bool = False,
+    fix: Literal["", "safe", "unsafe"] = "",
 ) -> Callable[[TaskCheck], Rule]:
     """Make the decorated function a rule about one task.
 
     `needs`: roles without which the rule is *not assessed*. `formats`: only where a rule is bound to one format's own
     grammar; elsewhere it does not exist (neither run nor counted). `profiles`: only where profiles disagree.
+    `fix`: the kind of fix that its findings may carry (`Finding.at(…, fix=Fix.of(…))`).
     The function gets a Task and yields `Finding.at(...)`; it may override severity and confidence per finding.
     """
 
@@ -101,6 +106,7 @@ def rule(
             since=since,
             preview=preview,
             late=late,
+            fix=fix,
             module=check.__module__,
             check=check,
         )
@@ -156,11 +162,13 @@ def trial_rule(
     refute: str = "",
     since: str = "0.1",
     preview: bool = False,
+    deep: bool = False,
 ) -> Callable[[TrialCheck], Rule]:
     """Make the decorated function a rule about the recorded trials of one task, all of the task as it now stands.
 
     The function gets the Task and the records, and raises NotAssessableError where these trials show nothing of what
-    it asks. (`scenlint.task.trials` picks them and says so.)
+    it asks. (`scenlint.task.trials` picks them and says so.) A `deep` rule is about experiments (`record.experiment`)
+    and judges only where there are some, or were to be.
     """
 
     def wrap(check: TrialCheck) -> Rule:
@@ -181,6 +189,7 @@ def trial_rule(
             late=False,
             module=check.__module__,
             trial_check=check,
+            deep=deep,
         )
 
     return wrap

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from scenlint.source.edit import string_writer
 from scenlint.source.regex import regex
 from scenlint.source.scalars import undo
 from scenlint.source.text import Fragment, Span
@@ -20,6 +21,7 @@ class DataError:
 
     message: str
     span: Span
+    help: str = "correct the syntax"
 
 
 class Data:
@@ -94,7 +96,8 @@ class Data:
             return self.fragment.derive("", language, [(0, node.start)])
         raw = _readable(self.fragment.text[node.start : node.end])
         text, pieces = undo(raw, node.style, value if isinstance(value, str) else raw)
-        return self.fragment.derive(text, language, [(begin, node.start + place) for begin, place in pieces])
+        writer = string_writer(node.style, raw)
+        return self.fragment.derive(text, language, [(begin, node.start + place) for begin, place in pieces], writer)
 
 
 def _readable(text: str) -> str:
@@ -117,6 +120,11 @@ def _parse(fragment: Fragment, language: str) -> Data:
         from scenlint.source.yaml_reader import read
     else:
         return Data(fragment, None, DataError(f"cannot be read as `{language}`", fragment.span()))
+    encoding = fragment.source.encoding
+    if language == "toml" and encoding != "utf-8":
+        name = encoding.upper().rpartition("-")[0]  # without the order of its bytes
+        error = DataError(f"the file is {name}; TOML must be UTF-8", fragment.span(0, 1), "save the file as UTF-8")
+        return Data(fragment, None, error)
     parsed = read(_readable(fragment.text))
     error = None
     if parsed.problem is not None:

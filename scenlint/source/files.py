@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from scenlint.source import trace
 from scenlint.source.text import Source
 
 READ_LIMIT = 2 * 1024 * 1024  # bytes of one file that are ever read
@@ -48,6 +49,8 @@ class FileTree:
                 self.complete = False
                 break
             self.entries[entry.path] = entry
+        if limit:
+            trace.note_tree(str(root), self.listing, self.entries)
 
     @classmethod
     def of_file(cls, path: Path) -> FileTree | None:
@@ -96,6 +99,12 @@ class FileTree:
             return Entry(path, 0, "is a link to a folder; it is not followed")
         return Entry(path, os.stat(target).st_size)
 
+    def listing(self) -> str:
+        """A digest of all that the listing says."""
+        rows = [f"{e.path}\0{e.size}\0{e.problem}" for e in self.entries.values()]
+        text = "\n".join([*rows, *sorted(self.directories), str(self.complete)])
+        return trace.digest(text.encode("utf-8", "surrogateescape"))
+
     def __contains__(self, path: object) -> bool:
         return path in self.entries
 
@@ -119,10 +128,7 @@ class FileTree:
 
     def _load(self, path: str) -> Source | None:
         try:
-            # Not blocking: a named pipe put in a file's place must not hold the run up.
-            handle = os.open(self.root / path, os.O_RDONLY | os.O_NONBLOCK)
-            with os.fdopen(handle, "rb") as file:
-                data = file.read(READ_LIMIT + 1)
+            data = trace.read_bytes(self.root / path, READ_LIMIT + 1)
         except OSError as exc:
             self.entries[path] = Entry(path, 0, exc.strerror or "cannot be read")
             return None
@@ -143,10 +149,9 @@ def _listed(folder: str, prefix: str) -> Iterator[tuple[os.DirEntry[str] | OSErr
 def read_source(path: Path) -> Source | None:
     """A file beside the tasks rather than in one (an apps list, a shared script); bounded, None where unreadable."""
     try:
-        if not path.is_file():
+        if not trace.is_file(path):
             return None
-        with path.open("rb") as file:
-            data = file.read(READ_LIMIT + 1)
+        data = trace.read_bytes(path, READ_LIMIT + 1)
     except OSError:
         return None
     return Source(path, data[:READ_LIMIT], truncated=len(data) > READ_LIMIT)

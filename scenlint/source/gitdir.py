@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from scenlint.source import trace
 from scenlint.source.regex import regex
 
 _REF = regex(r"([0-9a-f]{40,64}) (refs/\S+)")
@@ -38,16 +39,15 @@ def _loose(folder: Path) -> Iterator[tuple[str, str]]:
         if path.is_symlink():
             continue
         if path.is_dir():
-            waiting += sorted(path.iterdir())
+            waiting += [path / name for name in trace.names_in(path)]
         elif found := re.match(r"[0-9a-f]{40,64}", _text(path)):
             yield path.relative_to(folder).as_posix(), found[0]
 
 
 def _text(path: Path) -> str:
     try:
-        if path.is_symlink() or not path.is_file():
+        if path.is_symlink() or not trace.is_file(path):
             return ""
-        with path.open("rb") as file:
-            return file.read(200_000).decode("utf-8", "replace")
+        return trace.read_bytes(path, 200_000).decode("utf-8", "replace")
     except OSError:
         return ""

@@ -6,12 +6,17 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from scenlint.source.regex import regex
 from scenlint.source.text import TextIndex
 from scenlint.source.tree import TOO_DEEP, Node, Parsed, Problem, at, too_deep
 
 if TYPE_CHECKING:
     from tree_sitter import Node as Syntax
 
+# Half of a character: no text can hold it. What may look like one is skipped: a pair, an escaped backslash.
+LONE_SURROGATE = regex(
+    r"(?P<other>\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\[^u])|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
 _SAID = {
     "Expecting value": "expected a value",
     "Expecting ',' delimiter": "expected a comma or the end of the list or object",
@@ -24,6 +29,17 @@ _SAID = {
 }
 
 
+def loads(text: str) -> Any:
+    """The value of a JSON text. ValueError, and nothing else, where it has none or is nested too deeply to be walked."""
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise ValueError(TOO_DEEP) from None
+    if too_deep(value):
+        raise ValueError(TOO_DEEP)
+    return value
+
+
 def read(text: str) -> Parsed:
     """Parse JSON text."""
     twice = False
@@ -34,6 +50,8 @@ def read(text: str) -> Parsed:
         twice = twice or len(made) < len(found)
         return made
 
+    if "\\ud" in text or "\\uD" in text:
+        text = LONE_SURROGATE.sub(lambda m: m[0] if m["other"] else "\\ufffd", text)
     try:
         value = json.loads(text, object_pairs_hook=pairs)
     except json.JSONDecodeError as exc:

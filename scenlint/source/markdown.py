@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from scenlint.source.lazy import cached_property
 from scenlint.source.regex import regex
 from scenlint.source.text import Fragment, Span
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, TypeVar, overload
 
+from scenlint.source.lazy import cached_property
 from scenlint.source.regex import regex
 from scenlint.source.text import Fragment, Span
 
@@ -31,6 +33,16 @@ _DEEPEST = 300  # nodes inside each other; whoever walks a tree recursively can 
 _NEWER = regex(r"^\s*type \w+\b|^\s*(?:async )?(?:def|class) \w+\[|\bf[\"']|\btemplate\b|\bt[\"']")
 
 
+def syntax_tree(text: str) -> ast.Module:
+    """The syntax tree of a text, without warnings. SyntaxError, and nothing else, where it has none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(text)
+        except (ValueError, RecursionError, MemoryError) as exc:
+            raise SyntaxError(str(exc) or "it is nested too deeply to be parsed") from None
+
+
 def parse(fragment: Fragment) -> PyModule:
     """The fragment as a module; parsed once. Never raises: see `PyModule.fault`."""
     return fragment.memo("python", lambda: PyModule(fragment))
@@ -50,15 +62,15 @@ class PyModule:
         # An undecodable byte is one byte for the parser's columns too.
         text = re.sub("[\ud800-\udfff]", "?", fragment.text)
         try:
-            tree = ast.parse(text)
+            tree = syntax_tree(text)
             nodes, parents = _laid_out(tree)
             self.tree, self.nodes, self._parents = tree, nodes, parents
         except SyntaxError as exc:
             at = fragment.index.offset(exc.lineno or 1, exc.offset or 1)
             newer = "f-string" in exc.msg or bool(_NEWER.search(fragment.index.line_text(exc.lineno or 1)))
             self.fault = SyntaxFault(exc.msg, fragment.span(at, min(at + 1, len(fragment.text))), newer)
-        except (ValueError, RecursionError, MemoryError) as exc:
-            self.fault = SyntaxFault(str(exc) or "it is nested too deeply to be parsed", fragment.span(0, 0))
+        except RecursionError:
+            self.fault = SyntaxFault("it is nested too deeply to be parsed", fragment.span(0, 0))
 
     @overload
     def of(self, kind: type[N], /) -> Sequence[N]: ...
@@ -96,11 +108,13 @@ class PyModule:
 
     def span(self, node: ast.AST) -> Span:
         """Where a node stands in the file."""
+        return self.fragment.span(*self.bounds(node))
+
+    def bounds(self, node: ast.AST) -> tuple[int, int]:
+        """Where a node stands in the fragment's text."""
         start = self._offset(getattr(node, "lineno", 1), getattr(node, "col_offset", 0))
         end_line = getattr(node, "end_lineno", None)
-        if end_line is None:
-            return self.fragment.span(start, start)
-        return self.fragment.span(start, self._offset(end_line, getattr(node, "end_col_offset", 0)))
+        return start, start if end_line is None else self._offset(end_line, getattr(node, "end_col_offset", 0))
 
     def head(self, node: Function | ast.ClassDef) -> Span:
         """The line that opens a definition, without its body."""

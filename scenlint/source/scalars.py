@@ -131,6 +131,8 @@ def _meaning(found: str, style: str) -> str:
             high, low = (int(part, 16) for part in body[1:].split("\\u"))
             return chr(0x10000 + ((high - 0xD800) << 10) + low - 0xDC00)
         code = int(body[1:], 16)
+        if 0xD800 <= code < 0xE000:
+            return "\ufffd"  # half of a character, as the JSON reader takes it
         return chr(code) if code < 0x110000 else found
     return _ESCAPES[style].get(body, body)
 

@@ -55,6 +55,8 @@ def _problem(text: str, message: str) -> Problem:
         starts = [0, *(m.end() for m in re.finditer("\n", text))]
         line = min(int(place[1]), len(starts))
         offset = starts[line - 1] + int(place[2]) - 1
+    if re.match(r"[ \t]*\r(?!\n)", text[offset : offset + 80]):
+        return at("a carriage return alone ends no line in TOML; save the file with line feeds", text, offset)
     if declared := re.match(r"Cannot (?:declare|mutate immutable namespace) \((.*?),?\)", said):
         name = ".".join(re.findall(r"'([^']*)'", declared[1])) or declared[1]
         said = f"the table `{name}` is given twice"
@@ -64,13 +66,17 @@ def _problem(text: str, message: str) -> Problem:
     return at(_SAID.get(said, said[:1].lower() + said[1:]), text, offset, len(word.group()) if word else 1)
 
 
-def _tree(text: str) -> Node:
+def syntax(index: TextIndex) -> Syntax:
+    """The syntax tree; its offsets are those of the index's UTF-8."""
     import tree_sitter_toml
     from tree_sitter import Language, Parser
 
+    return Parser(Language(tree_sitter_toml.language())).parse(index.utf8).root_node
+
+
+def _tree(text: str) -> Node:
     index = TextIndex(text)
-    syntax = Parser(Language(tree_sitter_toml.language())).parse(index.utf8).root_node
-    return _Builder(text, index).document(syntax)
+    return _Builder(text, index).document(syntax(index))
 
 
 class _Builder:

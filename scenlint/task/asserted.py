@@ -22,4 +22,4 @@ def asserted(task: Task) -> dict[str, Span]:
 
 def says(text: str, value: str) -> bool:
     """Whether a value stands in a text as a word or number of its own."""
-    return re.search(rf"(?<![\w.]){re.escape(value)}(?![\w]|\.\d)", text) is not None
+    return value in text and re.search(rf"(?<![\w.]){re.escape(value)}(?![\w]|\.\d)", text) is not None

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import re
+import hashlib
 import zlib
+from array import array
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment
 from scenlint.task.finding import Location
 from scenlint.task.model import Task
 
 SHINGLE = 5  # words
 SKETCH = 256  # the smallest hashes kept per text: a bottom-k sketch, enough for a Jaccard estimate within ~6 points
+
+_WORD = regex(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,15 @@ class Card:
     suite: Path | None
     id_location: Location
     sketches: dict[str, tuple[int, ...]]
+
+    @property
+    def digest(self) -> str:
+        """Tells apart cards that differ."""
+        about = self.id, str(self.folder), self.key, self.format, str(self.suite), self.id_location, [*self.sketches]
+        out = hashlib.blake2b(repr(about).encode("utf-8", "surrogatepass"), digest_size=12)
+        for hashes in self.sketches.values():
+            out.update(array("L", hashes).tobytes())
+        return out.hexdigest()
 
     @classmethod
     def of(cls, task: Task) -> Card:
@@ -48,9 +62,12 @@ class Card:
 
 def sketch(fragments: list[Fragment]) -> tuple[int, ...]:
     """The SKETCH smallest hashes of the word shingles of some texts; () where there are too few words to compare."""
-    words = [w for f in fragments for w in re.findall(r"\w+", f.text.lower())]
+    words = [w.encode("utf-8", "replace") for f in fragments for w in _WORD.findall(f.text.lower())]
     if len(words) < 2 * SHINGLE:
         return ()
-    shingles = zip(*(words[i:] for i in range(SHINGLE)), strict=False)
-    hashes = {zlib.crc32(" ".join(shingle).encode("utf-8", "replace")) for shingle in shingles}
+    text = b" ".join(words)
+    ends = [at - 1 for at in accumulate(len(word) + 1 for word in words)]
+    starts = [0, *(end + 1 for end in ends)]
+    crc32 = zlib.crc32
+    hashes = {crc32(text[start:end]) for start, end in zip(starts, ends[SHINGLE - 1 :], strict=False)}
     return tuple(sorted(hashes)[:SKETCH])

@@ -42,9 +42,16 @@ def _keys(task: Task) -> Iterator[Contradiction]:
     for demand in demands.keys(task, shown=False):
         if demand.visible.states_key(demand.what, loose=True):
             continue
-        like = [n for n in idle if _alike(n, demand.what)] or closest(demand.what, idle, 1)
+        others = [n for n in idle if not _filled(n, demand.what)]
+        like = [n for n in others if _alike(n, demand.what)] or closest(demand.what, others, 1)
         if like:
             yield Contradiction(demand, like[0], stated[like[0]])
+
+
+def _filled(stated: str, read: str) -> bool:
+    """Whether one name stands for a row of which the other is one: `district_N_risk` and `district_north_risk`."""
+    parts = re.split(r"(?<![A-Za-z])(?:[A-Z]{1,2}|\d+|[a-z])(?![A-Za-z])", stated)
+    return len(parts) > 1 and re.fullmatch(r"\w+".join(map(re.escape, parts)), read) is not None
 
 
 def _alike(stated: str, read: str) -> bool:

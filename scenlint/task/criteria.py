@@ -64,6 +64,7 @@ _UNWANTED = regex(
 _STRONG = regex(
     r"requirement|criteri|\bmust\b|\bshall\b|acceptance|deliverable|\bsteps\b|要求|标准|验收|步骤|准则", re.I
 )
+_ORDERED = regex(r"(?:please )?(?:write|create|save|add|make|produce|generate|implement|build|fix|update|modify)\b", re.I)
 _CLOSED = regex(r"credential|\blog ?in\b|account|password|\bhints?\b|input files?|凭证|账号|登录", re.I)
 _DEMAND = regex(
     r"\b(?:must|should|shall|needs? to|ensure|exactly|at least|at most|no more than|do not|don't|never|only)\b|"
@@ -182,6 +183,8 @@ def _introduces(words: str) -> bool | None:
     """Whether a list that some words introduce is one of demands; None where they do not tell."""
     if _CLOSED.search(words) and not _STRONG.search(words):
         return False
+    if _ORDERED.match(words):
+        return True
     unwanted = _UNWANTED.search(words)
     if _WANTED.search(words) and (not unwanted or _STRONG.search(words)):
         return True
@@ -204,7 +207,12 @@ def _item_wanted(item: _Item) -> bool:
     around = " ".join([_label(item.lead), *item.headings[-1:]])
     if _LISTING.match(text) and not _PRODUCT.search(around) and not _DEMAND.search(text):
         return False
-    return item.colon or not (_READ_ONLY.match(text) and not _PRODUCE.search(text))
+    return item.colon or not only_reads(text)
+
+
+def only_reads(text: str) -> bool:
+    """Whether a sentence asks to look at something and for nothing that could be checked."""
+    return bool(_READ_ONLY.match(text) and not _PRODUCE.search(text))
 
 
 def is_demand(text: str) -> bool:

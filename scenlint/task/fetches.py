@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from scenlint.source.shell import Command
 from scenlint.source.text import Span
 from scenlint.task.hosts import host_of, is_near
-from scenlint.task.installs.model import UNKNOWN, Arg, arguments, base_name, parse_options
+from scenlint.task.installs.model import UNKNOWN, Arg, base_name, parse_options
 
 _CURL = """
     -o --output -H --header -d --data --data-raw --data-binary --data-urlencode -X --request -u --user -A
@@ -47,9 +46,8 @@ class Fetch:
     public: bool = True  # it leaves the machine and the task's own services
 
 
-def read_fetches(command: Command, variables: Mapping[str, str] | None = None) -> Iterator[Fetch]:
-    """What a command downloads, package managers left to `installs`."""
-    args = arguments(command, variables or {})
+def read_fetches(args: Sequence[Arg]) -> Iterator[Fetch]:
+    """What a command with these arguments downloads, package managers left to `installs`."""
     if len(args) > 2 and re.fullmatch(r"python[\d.]*", base_name(args[0])) and args[1].text == "-m":
         args = args[2:]
     reader = _READERS.get(base_name(args[0])) if args else None

@@ -11,6 +11,7 @@ from pathlib import Path
 from scenlint.source.regex import regex
 from scenlint.source.secrets import redact
 from scenlint.source.text import Fragment, Source, Span
+from scenlint.task.fix import Fix
 
 EXCERPT_LINES = 6  # lines of the file that a location carries for its code frame
 EXCERPT_WIDTH = 400  # characters of one such line
@@ -124,7 +125,7 @@ class Finding:
     kind: Kind = Kind.FACT
     task: str = ""
     policy: str = ""  # the profile under which it is a finding, where profiles disagree
-    fixes: tuple[object, ...] = field(default=(), compare=False)
+    fix: Fix | None = field(default=None, compare=False)
 
     @classmethod
     def at(
@@ -137,6 +138,7 @@ class Finding:
         severity: Severity | None = None,
         confidence: Confidence | None = None,
         refute: str = "",
+        fix: Fix | None = None,
     ) -> Finding:
         """A rule's way to make one: `Finding.at(span, "what is wrong", help="what to do", related=[...])`."""
         return cls(
@@ -147,6 +149,7 @@ class Finding:
             severity=severity,
             confidence=confidence,
             refute=refute,
+            fix=fix,
         )
 
     @property

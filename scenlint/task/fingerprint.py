@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
@@ -21,10 +22,41 @@ def fingerprints(findings: Sequence[Finding], root: Path) -> list[str]:
     for finding in findings:
         place = finding.location
         path = os.path.relpath(place.path, root) if place.path.is_absolute() else os.path.normpath(place.path)
-        line = " ".join(place.excerpt[0].split()) if place.excerpt else ""
-        message = _LINE_NUMBERS.sub("line", finding.message)
-        key = "\0".join((finding.rule, path.replace(os.sep, "/"), line, message))
-        digest = sha256(f"{key}\0{seen[key]}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        key = "\0".join((finding.rule, path.replace(os.sep, "/"), _line(finding), _message(finding)))
+        digest = _digest(f"{key}\0{seen[key]}")
         seen[key] += 1
         out.append(digest)
     return out
+
+
+@dataclass(frozen=True)
+class Known:
+    """A finding as a baseline keeps it: where it is, what its line says, and how many are just like it."""
+
+    path: str  # relative to the baseline's folder
+    rule: str
+    mark: str  # see `mark`
+    task: str = ""
+    message: str = ""  # for readers; it does not tell findings apart
+    count: int = 1
+
+
+def mark(finding: Finding) -> str:
+    """What a finding points at: its line and the words quoted from it, however they are moved or its message reworded.
+
+    A finding about a whole file or folder has no line; there the message tells.
+    """
+    said = (_line(finding), " ".join(finding.quote.split())) if finding.location.excerpt else (_message(finding),)
+    return _digest("\0".join(said))[:16]
+
+
+def _line(finding: Finding) -> str:
+    return " ".join(finding.location.excerpt[0].split()) if finding.location.excerpt else ""
+
+
+def _message(finding: Finding) -> str:
+    return _LINE_NUMBERS.sub("line", finding.message)
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from scenlint.source.lazy import cached_property
 from scenlint.source.text import Span
 from scenlint.task.paths import normal, pattern
 
@@ -39,6 +39,7 @@ class Image:
     files: dict[str, str] = field(default_factory=dict)  # task file -> where the agent finds it
     unlisted: list[str] = field(default_factory=list)  # why further paths may exist
     unknown: list[str] = field(default_factory=list)  # why a path's content cannot be known
+    hidden: bool = False  # files of the verifier or the oracle that the build copies were left out
 
     @cached_property
     def folders(self) -> frozenset[str]:
@@ -96,6 +97,8 @@ def read_image(task: Task, *, hide: bool = True) -> Image:
 
 def _read_image(task: Task, hide: bool) -> Image:
     environment = task.environment
+    if not hide and not (whole := read_image(task)).hidden:
+        return whole
     if environment is None:
         return Image(unlisted=["the task has no environment"] if task.sites else [])
     from scenlint.task.image_build import Builder

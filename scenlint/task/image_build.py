@@ -127,7 +127,9 @@ class Builder:
             is_file = place in self.task.files
             goes = normal(f"{target}/{posixpath.basename(place)}") if is_file and below else target
             for given in copied(self.task, place, goes, step.span):
-                if given.file is None or not (given.file.startswith(self.hidden) or context.ignores(given.file)):
+                if given.file is not None and given.file.startswith(self.hidden):
+                    self.image.hidden = True
+                elif given.file is None or not context.ignores(given.file):
                     yield given
 
     def from_stage(

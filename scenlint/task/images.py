@@ -10,7 +10,9 @@ from typing import Any
 from scenlint.source import dockerfile
 from scenlint.source.dockerfile.words import expand
 from scenlint.source.regex import regex
-from scenlint.source.text import Span
+from scenlint.source.text import Edit, Span
+from scenlint.task.fix import Fix
+from scenlint.task.locks import digest_of
 from scenlint.task.model import BuildFile, Document, Place, Task, once_a_task
 
 _DIGEST = regex(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
@@ -71,6 +73,17 @@ def split(text: str) -> Reference | None:
     if not last or "$" in last + tag + digest:
         return None
     return Reference(text, registry, folder + slash + last, tag, digest)
+
+
+def pin(task: Task, image: Image) -> Fix | None:
+    """The fix that adds the known digest to a reference; None where none is known, or the file spells it otherwise."""
+    text = image.reference.text
+    digest = digest_of(task.policy.digests, text)
+    at = image.span.text.find(text)
+    if digest is None or at < 0 or image.span.text.strip("\"'") != text:
+        return None
+    end = image.span.start + at + len(text)
+    return Fix.of("pin it by its known digest", Edit(Span(image.span.source, end, end), f"@{digest}"))
 
 
 @once_a_task

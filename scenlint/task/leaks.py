@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scenlint.source import dockerfile
+from scenlint.source.json_reader import loads
 from scenlint.source.regex import regex
 from scenlint.source.text import Fragment, Span
 from scenlint.task.context import Context
@@ -109,7 +110,7 @@ def _fingerprint(task: Task, path: str) -> str:
     text = source.text
     if entry.suffix == ".json":
         with suppress(ValueError):
-            text = json.dumps(json.loads(text), sort_keys=True)
+            text = json.dumps(loads(text), sort_keys=True)
     elif entry.suffix in (".csv", ".tsv"):
         head, *rows = [line.strip() for line in text.splitlines() if line.strip()] or [""]
         text = "\n".join([head, *sorted(rows)])
@@ -139,7 +140,8 @@ def baked_answers(task: Task, code: list[Fragment]) -> Iterator[tuple[Given, Spa
         if given.folder or not ANSWERLIKE.search(name) or in_briefs(task, given.path):
             continue
         for fragment in code:
-            found = re.search(rf"(?<![\w.-]){re.escape(given.path)}(?![\w/])", fragment.text)
+            inside = given.path in fragment.text
+            found = re.search(rf"(?<![\w.-]){re.escape(given.path)}(?![\w/])", fragment.text) if inside else None
             if found:
                 yield given, fragment.span(*found.span())
                 break

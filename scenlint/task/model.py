@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property, wraps
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from scenlint.source.data import Data
 from scenlint.source.files import FileTree
+from scenlint.source.lazy import cached_property
 from scenlint.source.text import Fragment, Span
 from scenlint.task.finding import Severity
 from scenlint.task.policy import Policy
@@ -333,7 +334,11 @@ class Task:
     @cached_property
     def suppressions(self) -> list[Suppression]:
         """The suppressions in the comments of its files."""
-        return find_suppressions(self.files)
+        verifier, oracle, given = self.verifier, self.oracle, self.environment
+        code = [*(verifier.files if verifier else ()), *(oracle.files if oracle else ())]
+        code += [build.fragment for build in given.builds] if given else []
+        whole = {id(f) for f in code if len(f.text) == len(f.source.text)}
+        return find_suppressions(self.files, [f for f in code if id(f) not in whole])
 
     @cached_property
     def survey(self) -> Survey:

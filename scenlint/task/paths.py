@@ -6,8 +6,9 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
+from scenlint.source.lazy import cached_property
 from scenlint.source.regex import regex
 
 _EXTENSIONS = """
@@ -32,13 +33,14 @@ _NOT_FILES = regex(
     re.I,
 )
 _HOLE = r"<[\w \-]+>|\{[\w:, \-]*\}"
-_PART = rf"(?:[\w.\-+@*?%=~]++|{_HOLE}|\$\{{?\w+\}}?|\[[\w\-]+\])"
+# A file's name has 255 characters at most: without a bound, a long run of marks would be read again from each of them.
+_PART = rf"(?:[\w.\-+@*?%=~]{{1,255}}+|{_HOLE}|\$\{{?\w+\}}?|\[[\w\-]+\])"
 # Possessive wherever what follows cannot stand in what was taken: most words are no path, and fail at once.
 _TOKEN = regex(
     r"(?<![\w/.\-:@])(?:"
     rf"(?:~|\$\{{?\w+\}}?|\.{{1,2}})?(?:/{_PART}++)++/?"  # /app/x, ./x, ~/x, $HOME/x
-    rf"|(?:{_PART}++/)++{_PART}*+"  # x/y
-    rf"|(?:[\w\-+*?]++|{_HOLE})++(?:\.[\w\-*?]+)*\.[A-Za-z][A-Za-z0-9]{{0,11}}(?![\w/])"  # x.ext
+    rf"|(?:{_PART}{{1,40}}+/)++{_PART}{{0,40}}+"  # x/y
+    rf"|(?:[\w\-+*?]{{1,255}}+|{_HOLE}){{1,9}}+(?:\.[\w\-*?]+)*\.[A-Za-z][A-Za-z0-9]{{0,11}}(?![\w/])"  # x.ext
     r"|\.[a-z][\w\-]+(?:\.[\w\-]+)*(?![\w/(])"  # .env
     r"|(?:Dockerfile|Makefile|README|LICENSE|Gemfile)(?![\w/]))",
     re.A,

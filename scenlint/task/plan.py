@@ -32,6 +32,7 @@ class Build:
     dockerfile: str = "Dockerfile"
     target: str | None = None
     arguments: tuple[tuple[str, str], ...] = ()
+    anew: bool = False  # without any cache, and under a name of its own
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class Limits:
     memory_mb: int | None = None
     storage_mb: int | None = None
     pids: int | None = None
+    one_cpu: bool = False  # a single processor is seen, whatever share of time `cpus` gives
 
 
 @dataclass(frozen=True)

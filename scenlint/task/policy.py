@@ -34,4 +34,6 @@ class Policy:
     substitutes: dict[str, str] = field(default_factory=dict)  # pinned reference -> mirror or local image
     oracles: dict[str, str] = field(default_factory=dict)  # id of a task, or a pattern -> path of its solution
     pass_env: tuple[str, ...] = ()  # variables of this machine that tasks may be given
+    digests: dict[str, str] = field(default_factory=dict)  # reference by tag -> the digest that it is pinned by
+    packages: dict[str, str] = field(default_factory=dict)  # Python package -> the version that lock files give
     apps: str | None = None  # SaaS-Bench: path of apps.yaml, where it does not lie beside the tasks

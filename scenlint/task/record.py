@@ -26,7 +26,10 @@ class FailureClass(StrEnum):
     BUDGET = "budget"
     REFUSAL = "refusal"
     TOOL_ERROR = "tool-error"
+    CONTEXT = "context"  # the model's context was used up
+    AGENT_CRASH = "agent-crash"
     INFRASTRUCTURE = "infrastructure"
+    PROVIDER = "provider"  # of the model: rate limits, overload, lost connections
     VERIFIER_ERROR = "verifier-error"
     CONFIGURATION = "configuration"
     MISALIGNMENT = "misalignment"
@@ -97,9 +100,9 @@ class ProbeOutcome(StrEnum):
 
 @dataclass
 class Experiment:
-    """What a trial of the deep stage did beside an ordinary one, and what is expected of the verifier."""
+    """What a trial did beside an ordinary one, and what is expected of the verifier."""
 
-    kind: str  # "probe", "mutant" or "world"
+    kind: str  # "probe", "mutant", "world", "environment" or "calibration" (then `name` is its stage)
     name: str  # of the probe, the operator, or what of the world was moved
     target: str = ""  # what it was done to: a path, a table, a line of the solution
     expected: str = ""  # probes: "holds"; mutants: "must-die", "must-live" or "open"; worlds: "same"
@@ -108,6 +111,7 @@ class Experiment:
     evidence: str = ""  # what the verifier or the attack printed that shows it
     criterion: str = ""  # number or name of the criterion of the brief that it is about
     reason: str = ""  # why this is expected: the words of the brief, or why it was skipped
+    rule: str = ""  # of a probe: the rule by which it is reported
 
 
 @dataclass
@@ -132,6 +136,8 @@ class TrialRecord:
     image: str = ""
     image_digest: str = ""
     substitute: str = ""  # the local image that stood in for the pinned reference
+    verifier_image: str = ""  # of a separate verifier; several are joined by "; "
+    verifier_image_digest: str = ""
     model: str = ""
     attempt: int = 1
     seed: int | None = None
@@ -142,6 +148,7 @@ class TrialRecord:
     output_tokens: int | None = None
     budget: dict[str, Any] = field(default_factory=dict)
     suite: str = ""
+    source: str = ""  # of a trial that another harness ran: which, and where its files lay
     experiment: Experiment | None = None  # of a trial of the deep stage
     summary: str = ""  # the handbook's VerificationResult.summary
     confidence: str = "low"

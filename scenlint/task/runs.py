@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import PurePosixPath
+from typing import Any, TypeVar, cast
 
 from scenlint.source import dockerfile, shell
 from scenlint.source.dockerfile import Instruction
+from scenlint.source.lazy import cached_property
 from scenlint.source.shell import Command
 from scenlint.source.text import Fragment
 from scenlint.task.fetches import Fetch, read_fetches
-from scenlint.task.installs import Install, read_installs
+from scenlint.task.installs import Arg, Install, arguments, read_installs
 from scenlint.task.model import BuildFile, Place, Task, once_a_task
 from scenlint.task.subprocesses import started
 
 _DEPTH = 4  # scripts that call scripts that call scripts
 Find = Callable[[str], Fragment | None]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -29,14 +31,25 @@ class Run:
     variables: Mapping[str, str] = field(default_factory=dict)
     instruction: Instruction | None = None
     build: BuildFile | None = None
+    _memo: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def memo(self, key: str, make: Callable[[], T]) -> T:
+        """Whatever is computed from this command is computed once."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        return cast(T, self._memo[key])
+
+    @cached_property
+    def arguments(self) -> list[Arg]:
+        return arguments(self.command, self.variables)
 
     @cached_property
     def installs(self) -> list[Install]:
-        return list(read_installs(self.command, self.variables))
+        return list(read_installs(self.arguments))
 
     @cached_property
     def fetches(self) -> list[Fetch]:
-        return list(read_fetches(self.command, self.variables))
+        return list(read_fetches(self.arguments))
 
 
 def build_runs(task: Task, *places: Place) -> list[Run]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from scenlint.source.json_reader import loads
 from scenlint.source.text import Source
 
 SAMPLE = 200  # records whose keys are looked at
@@ -66,7 +66,7 @@ def _lines(source: Source) -> Shipped | None:
     columns: dict[str, None] = {}
     for line in records[:SAMPLE]:
         try:
-            value = json.loads(line)
+            value = loads(line)
         except ValueError:
             return None
         _collect(value, keys)
@@ -77,8 +77,8 @@ def _lines(source: Source) -> Shipped | None:
 
 def _document(source: Source) -> Shipped | None:
     try:
-        value = json.loads(source.text)
-    except (ValueError, RecursionError):
+        value = loads(source.text)
+    except ValueError:
         return None
     keys: set[str] = set()
     _collect(value, keys)

@@ -10,7 +10,7 @@ from scenlint.source.text import Span
 from scenlint.task.checks.model import Check
 from scenlint.task.finding import At
 from scenlint.task.model import NotAssessableError, Role, Task
-from scenlint.task.record import CheckResult, FailureClass, PhaseName, TrialRecord
+from scenlint.task.record import CheckResult, FailureClass, PhaseName, Status, TrialRecord
 
 _TELLING = regex(r"error|assert|expected|exception|denied|refused|not found|killed|\bnan\b|fail", re.IGNORECASE)
 _FRAME = regex(r"[=_\-\s]*|.*\b\d+ (?:passed|failed)\b.*|FAILED .*|ERROR .*")  # pytest's own summaries
@@ -28,6 +28,25 @@ def obstacle(record: TrialRecord) -> str:
     return error.partition("\n")[0]
 
 
+def experiments(task: Task, records: Sequence[TrialRecord], kind: str, *names: str) -> list[TrialRecord]:
+    """The trials of one kind of experiment (and of these names only) that were made to the end.
+
+    NotAssessableError where there is none, which says why: what stood in the way is never a pass.
+    """
+    wanted = [(r, r.experiment) for r in records if r.experiment is not None and r.experiment.kind == kind]
+    wanted = [(r, e) for r, e in wanted if not names or e.name in names]
+    out = [r for r, e in wanted if e.outcome not in ("", "skipped")]
+    if not out:
+        ordinary = [r for r in records if r.experiment is None and r.agent == "oracle"]
+        perfect = any(r.status is Status.PASSED for r in ordinary)
+        reasons = dict.fromkeys(f"{e.name}: {e.reason or obstacle(r) or 'no outcome'}" for r, e in wanted)
+        told = "; ".join(list(reasons)[:3]) + (f" and {len(reasons) - 3} more" if len(reasons) > 3 else "")
+        if not perfect:
+            told = "the oracle must earn 1.0 first" if ordinary else _missing(task, [], "oracle")
+        raise NotAssessableError(told or f"no experiment of this kind ({', '.join(names) or kind}) was made")
+    return out
+
+
 def of(records: Iterable[TrialRecord], agent: str) -> list[TrialRecord]:
     """An agent's trials that show something."""
     return [r for r in records if r.agent == agent and not obstacle(r)]
@@ -42,7 +61,8 @@ def graded(task: Task, records: Sequence[TrialRecord], agent: str) -> list[Trial
 
 
 def shown(records: Sequence[TrialRecord]) -> list[TrialRecord]:
-    """The trials that show something; NotAssessableError where none does."""
+    """The ordinary trials (no experiments) that show something; NotAssessableError where none does."""
+    records = [r for r in records if r.experiment is None]
     out = [r for r in records if not obstacle(r)]
     if not out:
         raise NotAssessableError(obstacle(records[0]) if records else "no trial was run")
@@ -74,8 +94,8 @@ def entry(task: Task) -> At:
     if grader is None:
         return task.folder
     if grader.span is not None:
-        return _first_line(grader.span)
-    return grader.script.source.lines(1) if grader.script else task.folder
+        return first_line(grader.span)
+    return grader.script.first_line() if grader.script else task.folder
 
 
 def place(task: Task, checks: Iterable[CheckResult]) -> At:
@@ -92,10 +112,10 @@ def known(task: Task, check: CheckResult) -> Check | None:
 def _span(task: Task, check: CheckResult) -> Span | None:
     read = known(task, check)
     if read is not None:
-        return _first_line(read.span)
+        return first_line(read.span)
     graders = task.verifier.graders if task.verifier else []
     span = next((g.span for g in graders if g.name in _names(check) and g.span), None)
-    return _first_line(span) if span else None
+    return first_line(span) if span else None
 
 
 def _names(check: CheckResult) -> set[str]:
@@ -107,7 +127,8 @@ def _bare(name: str) -> str:
     return name.rpartition("::")[2].partition("[")[0]
 
 
-def _first_line(span: Span) -> Span:
+def first_line(span: Span) -> Span:
+    """The part of a span in its first line, which is what a reader is pointed at."""
     if span.line == span.end_line:
         return span
     text = span.text

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import json
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from scenlint.source.json_reader import loads
 from scenlint.source.literals import literals
 from scenlint.source.python import PyModule, walk
 from scenlint.task.demands.base import Ground
@@ -106,7 +106,7 @@ class UpperBounds:
         own = [p for p in verifier.truth if PurePosixPath(p).name in names and p.endswith(".json")] if verifier else []
         source = self.task.files.read(own[0]) if len(own) == 1 else None
         try:
-            found = json.loads(source.text) if source is not None else None
+            found = loads(source.text) if source is not None else None
         except ValueError:
             return None
         return len(found) if isinstance(found, list | dict) else None

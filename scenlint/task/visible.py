@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from scenlint.source import dockerfile, markdown
+from scenlint.source.lazy import cached_property
 from scenlint.source.text import Fragment, Span
 from scenlint.task.finding import At
 from scenlint.task.image import ARCHIVES, Given, Image, read_image

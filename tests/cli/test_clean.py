@@ -2,6 +2,9 @@
 
 import json
 import os
+import subprocess
+import sys
+import time
 
 from packets import packet
 
@@ -33,3 +36,19 @@ def test_without_an_engine_it_says_so(tmp_path, scenlint):
     done = scenlint("clean", env={**os.environ, "DOCKER_HOST": f"unix://{tmp_path}/nobody.sock"})
     assert done.returncode == 2
     assert "no container engine answers" in done.stderr
+
+
+def test_what_a_killed_trial_left_of_its_sandbox_is_removed(tmp_path, scenlint):
+    task = packet(tmp_path / "product", solve="sleep 300")
+    command = [sys.executable, "-c", "from scenlint.cli.app import main; main()", "run", str(task), "--agent", "oracle"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+        while not (left := list(tmp_path.glob(".scenlint/trials/*/sandbox/work"))):
+            time.sleep(0.1)
+        assert "sandbox" not in scenlint("clean").stdout  # its run lives
+        run.kill()
+    trial = left[0].parents[1].name
+    assert f"would remove sandbox of trial {trial}\n" in scenlint("clean", "--dry-run").stdout
+    assert left[0].exists()
+    assert f"removed sandbox of trial {trial}\n" in scenlint("clean").stdout
+    assert not left[0].parent.exists()
+    assert "sandbox" not in scenlint("clean").stdout

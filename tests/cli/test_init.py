@@ -26,6 +26,7 @@ def test_every_key_of_the_schema_is_there_and_valid(tmp_path):
     assert set(values) == set(config.KEYS)
     jsonschema.Draft202012Validator(config.schema()).validate(values)
     (tmp_path / "scenlint.toml").write_text(uncommented(), "utf-8")
+    (tmp_path / "requirements.lock").write_text("requests==2.32.3\n")
     settings = config.read(tmp_path / "scenlint.toml")
     assert settings.fail_on == config.Settings(root=tmp_path).fail_on
     assert settings.policy.profile == config.Policy().profile

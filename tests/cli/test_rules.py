@@ -9,7 +9,7 @@ def test_text_lists_every_rule_once_in_the_order_of_codes(scenlint):
     done = scenlint("rules")
     assert done.returncode == 0
     head, *rows = done.stdout.split("\n\n")[0].splitlines()
-    assert head.split() == ["code", "name", "severity", "kind", "finds"]
+    assert head.split() == ["code", "name", "severity", "kind", "fix", "finds"]
     assert [row.split()[:2] for row in rows] == [[rule.code, rule.name] for rule in load_rules().rules]
     assert done.stdout.splitlines()[-1] == f"{len(rows)} rules; `scenlint explain RULE` prints the page of one"
 
@@ -26,7 +26,7 @@ def test_json_holds_what_a_rule_declares(scenlint):
 
 def test_markdown_is_a_table_with_links_to_the_pages(scenlint):
     lines = scenlint("rules", "-f", "markdown").stdout.splitlines()
-    assert lines[0] == "| code | name | severity | kind | needs | finds |"
+    assert lines[0] == "| code | name | severity | kind | needs | fix | finds |"
     assert len(lines) == 2 + len(load_rules().rules)
     row = next(line for line in lines if line.startswith("| SL004 |"))
     assert row.startswith("| SL004 | [unreadable-file](meta/unreadable_file.md) | error | fact |")

@@ -111,3 +111,28 @@ def test_scripts_of_the_working_directory_that_nobody_is_told_to_write(folder, c
         file.write("\n2. Write factors.py, which prints them.\n")
     (folder / "packet.json").write_text(check(command))
     assert [v.value for v in load(folder).verifier.graders[0].missing] == gone
+
+
+@pytest.mark.parametrize("text", ["", "{}", "null", "[]", '{"id": "x", "br', "\0", '{"id": "x", "verification": 5}'])
+def test_a_packet_that_cannot_be_used_is_claimed_by_what_lies_beside_it(folder, text):
+    (folder / "packet.json").write_text(text)
+    rules = {f.rule for f in lint(folder)}
+    assert {"unreadable-file", "metadata-schema"} & rules
+    assert "missing-budget" not in rules or text.endswith("}")
+
+
+@pytest.mark.parametrize(
+    ("text", "beside"),
+    [("", []), ("", ["work"]), ('{"source": "eth0"}', ["brief.md", "work"]), ('{"a": ', ["readme.md"])],
+)
+def test_a_file_of_that_name_alone_makes_no_packet(tmp_path, text, beside):
+    (tmp_path / "packet.json").write_text(text)
+    assert FORMAT.find(tmp_path, frozenset({"packet.json", *beside})) == []
+
+
+def test_the_schema_of_packets_is_none_but_a_packet_may_name_a_schema(tmp_path):
+    file, names = tmp_path / "packet.json", frozenset({"packet.json"})
+    file.write_text('{"$schema": "https://json-schema.org/draft/2020-12/schema", "properties": {"checks": {}}}')
+    assert FORMAT.find(tmp_path, names) == []
+    file.write_text('{"$schema": "../packet.schema.json", "id": "x", "verification": {"checks": []}}')
+    assert len(FORMAT.find(tmp_path, names)) == 1

@@ -239,3 +239,44 @@ def test_a_task_under_a_relative_folder_reads_the_same(folder, monkeypatch):
     monkeypatch.chdir(folder.parent)
     there = FORMAT.load(FORMAT.find(Path("product"), frozenset(os.listdir("product")))[0], Policy())
     assert there.verifier.graders[0].script.path == Path("product/graders/check_product.py")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "null\n", "[]\n", "name: x\n  - [\n", "\x01", "name: x\nconfig:\n", "name: x\ntasks: tasks/*.yaml\nconfig: {a: 1}\n"],
+)
+def test_an_eval_that_cannot_be_used_is_claimed_by_its_tasks(folder, text):
+    (folder / "eval.yaml").write_text(text)
+    assert [ref.format for ref in refs(folder)] == ["waza"]
+    rules = [f.rule for f in lint(folder)]
+    assert {"unreadable-file", "metadata-schema"} & {*rules}
+    # What the eval names and sets is not known.
+    assert not {"unexpected-file", "missing-budget"} & {*rules} or "tasks" in text
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n"])
+def test_an_eval_with_other_line_ends_is_found(folder, end):
+    text = (folder / "eval.yaml").read_text().replace("\n", end)
+    (folder / "eval.yaml").write_bytes(text.encode())
+    assert [ref.key for ref in refs(folder)] == ["tasks/product.yaml"]
+
+
+def test_an_eval_in_utf_16_is_found(folder):
+    (folder / "eval.yaml").write_text((folder / "eval.yaml").read_text(), "utf-16")
+    assert [ref.key for ref in refs(folder)] == ["tasks/product.yaml"]
+
+
+@pytest.mark.parametrize("task", ["steps: []\n", "id: one\ninputs: {}\n", "prompt: no inputs\n"])
+def test_tasks_of_another_tool_make_no_eval(tmp_path, task):
+    (tmp_path / "eval.yaml").write_text("")
+    (tmp_path / "tasks").mkdir()
+    (tmp_path / "tasks" / "one.yaml").write_text(task)
+    assert refs(tmp_path) == []
+
+
+def test_a_pattern_with_many_stars_is_answered_soon(folder):
+    deep = folder.joinpath(*"abcdefghijklmnopqrstuvwxyz")
+    deep.mkdir(parents=True)
+    (deep / "last.yaml").write_text("id: last\nname: Last\ninputs: {prompt: Do it.}\n")
+    edit(folder / "eval.yaml", lambda v: v.update(tasks=["**/" * 30 + "last.yaml", "**/a/**/b/**/*.yaml"]))
+    assert [ref.key.endswith("z/last.yaml") for ref in refs(folder)] == [True]

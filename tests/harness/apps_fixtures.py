@@ -1,4 +1,7 @@
-"""Fixtures for trials with apps: images of apps, and `docker compose` from a cache where the machine has none."""
+"""Fixtures for trials with apps: images of apps, and `docker compose` from a cache where the machine has none.
+
+The conftest beside it takes them in, so that they exist once.
+"""
 
 import fcntl
 import os
@@ -7,8 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from appkit import SERVER, build, compose_config
-from conftest import CACHE
+from appkit import CACHE, SERVER, build, compose_config
 
 from scenlint.harness import compose, images
 from scenlint.harness.engine import Options

@@ -4,6 +4,7 @@ Needed on the machine: an engine that answers, mmdebstrap and docker-registry (D
 tests marked `engine` are skipped, or fail where SCENLINT_REQUIRE_ENGINE=1.
 """
 
+import ctypes
 import fcntl
 import hashlib
 import os
@@ -12,16 +13,25 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from appkit import CACHE
+from apps_fixtures import desk_image, notes_image, plugin  # noqa: F401
 
 from scenlint.harness.engine import Engine, EngineError, Options, connect
 from scenlint.harness.reap import reap, remove_images
 
+# A name of this session's own for this machine, on its labels: then sessions that share an engine do not take each
+# other's containers for what a dead process left.
+with suppress(OSError, AttributeError):
+    CLONE_NEWUTS = 0x04000000
+    if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWUTS) == 0:
+        socket.sethostname(f"scenlint-tests-{os.getpid()}")
+
 PACKAGES = "python3,python3-pytest,ca-certificates"
-CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "scenlint-tests"
 
 
 @dataclass(frozen=True)

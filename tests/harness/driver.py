@@ -14,14 +14,14 @@ from scenlint.task.plan import Command, Network, Probe
 
 folder, image, where = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 steps = {
-    "in build": {"image": dockerfile(folder / "environment", image, f"RUN echo {os.getpid()} && sleep 300\n")},
     "in start": {"probe": Probe(Command(("sh", "-c", "sleep 300")))},
     "in agent": {"solve": "sleep 300"},
     "in verify": {"test": "sleep 300"},
 }.get(where, {})
 step = make_step(folder, solve=steps.pop("solve", "true"), test=steps.pop("test", "true"))
 # An image with a volume: anonymous volumes carry no label.
-image = steps.pop("image", dockerfile(folder / "environment", image, "VOLUME /data\n"))
+wait = f"RUN echo {sys.argv[4]} && sleep 300\n" if where == "in build" else ""
+image = dockerfile(folder / "environment", image, f"VOLUME /data\n{wait}")
 
 
 def on_phase(record, phase):

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 from appkit import VERIFY, make_plan, notes_app, shown
-from apps_fixtures import notes_image, plugin  # noqa: F401
 
 from scenlint.harness import apps, docker_run, slot, trial
 from scenlint.harness.agents import CommandAgent, Nop, OracleAgent
@@ -45,7 +44,7 @@ def go(options, tmp_path):
 
 
 @pytest.mark.engine
-def test_the_oracle_passes_over_http_and_nop_does_not(go, notes_image, tmp_path):  # noqa: F811
+def test_the_oracle_passes_over_http_and_nop_does_not(go, notes_image, tmp_path):
     plan = make_plan(tmp_path, notes_app(notes_image))
     passed = go(plan)
     assert (passed.status, passed.reward) == (Status.PASSED, 1.0), passed.failure_evidence
@@ -57,7 +56,7 @@ def test_the_oracle_passes_over_http_and_nop_does_not(go, notes_image, tmp_path)
 
 
 @pytest.mark.engine
-def test_an_agent_on_this_machine_gets_the_urls_and_a_list_of_things_to_do(go, notes_image, tmp_path):  # noqa: F811
+def test_an_agent_on_this_machine_gets_the_urls_and_a_list_of_things_to_do(go, notes_image, tmp_path):
     code = """
 import json, os, urllib.request
 url = json.loads(os.environ["SCENLINT_URLS"])["notes"]
@@ -72,7 +71,7 @@ urllib.request.urlopen(url + "/", b"hello").read()
 
 
 @pytest.mark.engine
-def test_verifiers_get_the_variables_of_the_contract_and_no_others(go, notes_image, tmp_path):  # noqa: F811
+def test_verifiers_get_the_variables_of_the_contract_and_no_others(go, notes_image, tmp_path):
     verify = """
 show(**{k: v for k, v in os.environ.items() if k not in ("PATH", "HOME", "TMPDIR", "LANG", "PWD", "LC_CTYPE")},
      url=get("/url"), box=docker("inspect", "-f", "{{.Name}}", BOX).stdout)
@@ -95,7 +94,7 @@ print("[PASS] (1pt) looked", file=sys.stderr)
 
 
 @pytest.mark.engine
-def test_two_trials_at_once_do_not_see_each_other(go, notes_image, tmp_path):  # noqa: F811
+def test_two_trials_at_once_do_not_see_each_other(go, notes_image, tmp_path):
     both = threading.Barrier(2)
 
     class Writer:
@@ -165,7 +164,7 @@ def _probe_others(environment) -> dict[str, bool]:
 
 
 @pytest.mark.engine
-def test_an_app_that_never_answers_as_it_should_fails_the_start(go, notes_image, tmp_path):  # noqa: F811
+def test_an_app_that_never_answers_as_it_should_fails_the_start(go, notes_image, tmp_path):
     app = notes_app(notes_image, wait=1.0)
     app = replace(app, probe=replace(app.probe, accept=frozenset({204})))
     record = go(make_plan(tmp_path, app))
@@ -195,7 +194,7 @@ def test_a_missing_image_is_named_with_what_to_do(go, tmp_path):
 
 
 @pytest.mark.engine
-def test_a_local_image_stands_in_for_a_pinned_one_and_is_recorded(go, notes_image, tmp_path):  # noqa: F811
+def test_a_local_image_stands_in_for_a_pinned_one_and_is_recorded(go, notes_image, tmp_path):
     pinned = f"notes-desk@sha256:{'ab' * 32}"
     record = go(make_plan(tmp_path, notes_app(pinned)), substitutes={"notes-desk": notes_image})
     assert record.status is Status.PASSED, record.failure_evidence
@@ -203,7 +202,7 @@ def test_a_local_image_stands_in_for_a_pinned_one_and_is_recorded(go, notes_imag
 
 
 @pytest.mark.engine
-def test_a_port_that_is_taken_after_all_is_exchanged(engine, base, options, notes_image, tmp_path):  # noqa: F811
+def test_a_port_that_is_taken_after_all_is_exchanged(engine, base, options, notes_image, tmp_path):
     scene = Scene(make_plan(tmp_path, notes_app(notes_image)), f"{options.run}-x", tmp_path / "trial", options)
     prepared = apps.prepare(scene)
     wanted = prepared.slots[0].port
@@ -234,7 +233,7 @@ def test_reserved_ports_are_nobody_elses():
 
 
 @pytest.mark.engine
-def test_limits_and_labels_are_on_every_container(engine, options, notes_image, tmp_path):  # noqa: F811
+def test_limits_and_labels_are_on_every_container(engine, options, notes_image, tmp_path):
     app = notes_app(notes_image, options="--memory 256m --cpus 0.5 --restart always --label mine=1 --shm-size 80m")
     scene = Scene(make_plan(tmp_path, app), f"{options.run}-x", tmp_path / "trial", options)
     environment = apps.start(scene, apps.prepare(scene))
@@ -252,7 +251,7 @@ def test_limits_and_labels_are_on_every_container(engine, options, notes_image, 
 
 
 @pytest.mark.engine
-def test_with_a_public_network_apps_reach_out(engine, options, notes_image, tmp_path):  # noqa: F811
+def test_with_a_public_network_apps_reach_out(engine, options, notes_image, tmp_path):
     plan = make_plan(tmp_path, notes_app(notes_image), network=Network.PUBLIC)
     scene = Scene(plan, f"{options.run}-x", tmp_path / "trial", options)
     environment = apps.start(scene, apps.prepare(scene))
@@ -290,7 +289,7 @@ def test_with_a_public_network_apps_reach_out(engine, options, notes_image, tmp_
         ("--gpus all", "devices"),
     ],
 )
-def test_what_is_unsafe_is_refused_before_anything_is_made(go, notes_image, tmp_path, option, name):  # noqa: F811
+def test_what_is_unsafe_is_refused_before_anything_is_made(go, notes_image, tmp_path, option, name):
     record = go(make_plan(tmp_path, notes_app(notes_image, options=option)))
     assert (record.failure_class, [p.name for p in record.phases]) == (FailureClass.CONFIGURATION, ["build"])
     assert f"`{name}`" in record.failure_evidence
@@ -298,7 +297,7 @@ def test_what_is_unsafe_is_refused_before_anything_is_made(go, notes_image, tmp_
 
 
 @pytest.mark.engine
-def test_what_is_unsafe_is_done_where_it_is_allowed(engine, options, notes_image, tmp_path):  # noqa: F811
+def test_what_is_unsafe_is_done_where_it_is_allowed(engine, options, notes_image, tmp_path):
     allowing = replace(options, allow_unsafe=frozenset({"cap-add", "host-mount"}))
     app = notes_app(notes_image, options=f"--cap-add NET_ADMIN -v {tmp_path}:/host")
     scene = Scene(make_plan(tmp_path, app), f"{options.run}-x", tmp_path / "trial", allowing)
@@ -408,7 +407,7 @@ def template(folder: Path, image: str, text: str = TEMPLATE) -> Path:
 
 
 @pytest.mark.engine
-def test_an_app_from_a_compose_template_has_its_database_beside_it(go, plugin, notes_image, tmp_path):  # noqa: F811
+def test_an_app_from_a_compose_template_has_its_database_beside_it(go, plugin, notes_image, tmp_path):
     app = notes_app("", run=(), template=template(tmp_path / "docker", notes_image), database="{prefix}-db")
     verify = (
         VERIFY
@@ -442,7 +441,7 @@ assert len(docker("ps", "-q").stdout.split()) == 2
         ("pid: host", "host-pid"),
     ],
 )
-def test_a_template_may_ask_for_nothing_unsafe(go, plugin, notes_image, tmp_path, added, name):  # noqa: F811
+def test_a_template_may_ask_for_nothing_unsafe(go, plugin, notes_image, tmp_path, added, name):
     text = f"services:\n  $prefix:\n    image: IMAGE\n    container_name: $prefix\n    {added}\n"
     app = notes_app("", run=(), template=template(tmp_path / "docker", notes_image, text))
     record = go(make_plan(tmp_path, app))
@@ -454,7 +453,7 @@ def test_a_template_may_ask_for_nothing_unsafe(go, plugin, notes_image, tmp_path
 
 
 @pytest.mark.engine
-def test_a_killed_runner_leaves_nothing_that_cannot_be_found(engine, notes_image, tmp_path):  # noqa: F811
+def test_a_killed_runner_leaves_nothing_that_cannot_be_found(engine, notes_image, tmp_path):
     options = Options()
     code = f"""
 import os, signal, sys
@@ -482,7 +481,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.mark.engine
-def test_an_interrupted_start_leaves_nothing(options, notes_image, tmp_path):  # noqa: F811
+def test_an_interrupted_start_leaves_nothing(options, notes_image, tmp_path):
     app = notes_app(notes_image)
     app = replace(app, probe=replace(app.probe, accept=frozenset({204})))
     stop = threading.Event()
@@ -494,7 +493,18 @@ def test_an_interrupted_start_leaves_nothing(options, notes_image, tmp_path):  #
 
 
 @pytest.mark.engine
-def test_an_environment_can_be_closed_twice_and_ends_its_ports(options, notes_image, tmp_path):  # noqa: F811
+def test_a_trial_that_is_stopped_before_its_start_holds_no_port(options, notes_image, tmp_path):
+    scene = Scene(make_plan(tmp_path, notes_app(notes_image)), f"{options.run}-1", tmp_path / "trial", options)
+    made = apps.prepare(scene)
+    ports = [port.port for slot in made.slots for port in slot.ports]
+    assert len(ports) == 2
+    for port in ports:
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", port))
+
+
+@pytest.mark.engine
+def test_an_environment_can_be_closed_twice_and_ends_its_ports(options, notes_image, tmp_path):
     scene = Scene(make_plan(tmp_path, notes_app(notes_image)), f"{options.run}-x", tmp_path / "trial", options)
     environment = apps.start(scene, apps.prepare(scene))
     told = json.loads((scene.folder / "apps.json").read_text())

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from appkit import PRELUDE, make_plan, notes_app
-from apps_fixtures import notes_image  # noqa: F401
 
 from scenlint.harness import apps, broker, local
 from scenlint.harness.broker import client
@@ -24,7 +23,7 @@ from scenlint.task.plan import Command
 
 
 @pytest.fixture(scope="module")
-def trial(engine, notes_image, tmp_path_factory):  # noqa: F811
+def trial(engine, notes_image, tmp_path_factory):
     """A started app with the sandbox of its verifier."""
     folder = tmp_path_factory.mktemp("broker")
     options = Options()
@@ -56,9 +55,11 @@ def other(engine, base):
     """A container of somebody else."""
     name = f"other-{uuid.uuid4().hex[:8]}"
     engine.api.create_container(base.tag, ["sleep", "300"], name=name, host_config=engine.api.create_host_config())
-    engine.api.start(name)
-    yield name
-    engine.api.remove_container(name, force=True)
+    try:
+        engine.api.start(name)
+        yield name
+    finally:
+        engine.api.remove_container(name, force=True)
 
 
 def calls(trial) -> list[dict]:

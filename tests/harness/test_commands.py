@@ -1,6 +1,7 @@
 """Commands that need a real engine: validate on a container task, clean, doctor."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -55,6 +56,16 @@ def test_the_engine_is_found_with_its_version_and_builder(engine, scenlint):
     assert found["engine limits"]["ok"] is not False
     assert "image builder" in found
     assert "compose" in found
+
+
+def test_compose_of_version_1_is_none(engine, tmp_path, scenlint):
+    for name, said in {"docker": "docker: unknown command", "docker-compose": "docker-compose version 1.29.2"}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\necho '{said}'\n")
+        (tmp_path / name).chmod(0o755)
+    env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    told = json.loads(scenlint("doctor", "--format", "json", env=env).stdout)
+    (compose,) = (part for part in told["parts"] if part["name"] == "compose")
+    assert (compose["ok"], "docker-compose-plugin" in compose["advice"]) == (False, True)
 
 
 LEAVE = """

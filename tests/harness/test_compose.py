@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from apps_fixtures import plugin  # noqa: F401
 from plans import FOLDERS, dockerfile, make_step
 
 from scenlint.harness import compose, compose_model, trial
@@ -65,7 +64,7 @@ def scene(options, tmp_path):
 
 
 @pytest.fixture
-def started(scene, plugin):  # noqa: F811
+def started(scene, plugin):
     """Start a plan's project: started(plan) -> environment; closed at the end."""
     made = []
 
@@ -91,7 +90,7 @@ pytestmark = pytest.mark.engine
 # Whole trials
 
 
-def test_oracle_and_nop_of_a_task_with_a_service(run, base, plugin, tmp_path):  # noqa: F811
+def test_oracle_and_nop_of_a_task_with_a_service(run, base, plugin, tmp_path):
     plan = project(tmp_path, base.tag, "services:" + SIDE, container=main_container(base.pinned))
     passed = run(plan)
     assert (passed.status, passed.reward) == (Status.PASSED, 1.0), passed.failure_evidence
@@ -100,7 +99,7 @@ def test_oracle_and_nop_of_a_task_with_a_service(run, base, plugin, tmp_path):  
     assert run(plan, Nop()).reward == 0.0
 
 
-def test_a_file_may_say_everything_of_the_agents_service(run, base, plugin, tmp_path):  # noqa: F811
+def test_a_file_may_say_everything_of_the_agents_service(run, base, plugin, tmp_path):
     dockerfile(tmp_path / "env", base.tag, "RUN echo built > /built\n")
     text = """
     services:
@@ -125,7 +124,7 @@ test "$(cat /built) $TEST_DIR" = "built /tests" && mkdir -p /app /logs/verifier 
     assert record.image.startswith("scenlint/")
 
 
-def test_two_trials_at_once_share_no_name_no_port_no_address_and_no_volume(run, base, plugin, tmp_path):  # noqa: F811
+def test_two_trials_at_once_share_no_name_no_port_no_address_and_no_volume(run, base, plugin, tmp_path):
     text = """
     name: fixed
     services:
@@ -330,7 +329,7 @@ class _listener:  # noqa: N801
         ("secrets: [passwords]", "host-files"),
     ],
 )
-def test_what_is_unsafe_is_refused_before_anything_is_made(scene, plugin, base, tmp_path, added, name):  # noqa: F811
+def test_what_is_unsafe_is_refused_before_anything_is_made(scene, plugin, base, tmp_path, added, name):
     folder = tmp_path / "task"
     folder.mkdir()
     (folder / "link").symlink_to("/etc")
@@ -375,7 +374,7 @@ def test_variables_of_this_machine_do_not_get_in(started, base, tmp_path, monkey
         ("services: [", "cannot be used"),
     ],
 )
-def test_a_file_that_cannot_be_used_says_why(scene, plugin, base, tmp_path, text, said):  # noqa: F811
+def test_a_file_that_cannot_be_used_says_why(scene, plugin, base, tmp_path, text, said):
     with pytest.raises(NotRunnableError, match=said):
         compose.prepare(scene(project(tmp_path, base.tag, text)))
 
@@ -383,7 +382,7 @@ def test_a_file_that_cannot_be_used_says_why(scene, plugin, base, tmp_path, text
 # Failures and ends
 
 
-def test_a_service_that_does_not_become_healthy_fails_the_start(run, base, plugin, tmp_path):  # noqa: F811
+def test_a_service_that_does_not_become_healthy_fails_the_start(run, base, plugin, tmp_path):
     text = """
     services:
       main: {depends_on: {bad: {condition: service_healthy}}}
@@ -397,7 +396,7 @@ def test_a_service_that_does_not_become_healthy_fails_the_start(run, base, plugi
     assert "unhealthy" in record.failure_evidence
 
 
-def test_an_agents_container_that_ends_at_once_is_no_score(run, base, plugin, tmp_path):  # noqa: F811
+def test_an_agents_container_that_ends_at_once_is_no_score(run, base, plugin, tmp_path):
     text = "services:\n  main: {command: ['sh', '-c', 'echo no room; exit 3']}\n"
     record = run(project(tmp_path, base.tag, text, container=main_container(base.tag)))
     assert record.status is Status.NO_VERDICT
@@ -405,7 +404,7 @@ def test_an_agents_container_that_ends_at_once_is_no_score(run, base, plugin, tm
     assert "no room" in record.phases[1].error
 
 
-def test_a_missing_image_is_named_with_what_to_do(run, base, plugin, tmp_path):  # noqa: F811
+def test_a_missing_image_is_named_with_what_to_do(run, base, plugin, tmp_path):
     text = "services:\n  main: {}\n  side: {image: no-such-image:1}\n"
     record = run(project(tmp_path, base.tag, text, container=main_container(base.tag)))
     assert "`no-such-image:1` is neither here nor can it be pulled" in record.phases[0].error
@@ -419,7 +418,7 @@ def test_images_of_services_are_replaced_as_mapped(started, base, tmp_path, engi
     assert sh(environment.service("cache"), "python3 -V").exit_code == 0
 
 
-def test_an_interrupted_start_leaves_nothing(base, plugin, options, tmp_path):  # noqa: F811
+def test_an_interrupted_start_leaves_nothing(base, plugin, options, tmp_path):
     text = """
     services:
       main: {depends_on: {bad: {condition: service_healthy}}}
@@ -435,14 +434,14 @@ def test_an_interrupted_start_leaves_nothing(base, plugin, options, tmp_path):  
     assert record.failure_class is FailureClass.INTERRUPTED
 
 
-def test_an_agent_that_stops_its_own_container_is_no_score(run, base, plugin, tmp_path):  # noqa: F811
+def test_an_agent_that_stops_its_own_container_is_no_score(run, base, plugin, tmp_path):
     text = "services:\n  main: {command: ['python3', '-c', 'import time; time.sleep(1000)'], init: true}\n" + SIDE
     agent = CommandAgent(("sh", "-c", "kill -9 -1; kill 1; sleep 5"))
     record = run(project(tmp_path, base.tag, text, container=main_container(base.tag)), agent)
     assert record.status is not Status.PASSED
 
 
-def test_a_killed_runner_leaves_nothing_that_cannot_be_found(engine, base, plugin, tmp_path):  # noqa: F811
+def test_a_killed_runner_leaves_nothing_that_cannot_be_found(engine, base, plugin, tmp_path):
     run = Options().run
     code = f"""
 import os, signal, sys

@@ -2,14 +2,19 @@
 
 import http.server
 import json
-import os
 import socketserver
 import threading
+import time
 
 import pytest
 
-from scenlint.harness.engine import Engine, EngineError, connect, moment
+from scenlint.harness import builder
+from scenlint.harness.capture import Capture
+from scenlint.harness.container import ContainerEnvironment
+from scenlint.harness.engine import Engine, EngineError, connect, faults, moment
+from scenlint.harness.execution import Stream
 from scenlint.harness.reap import reap
+from scenlint.task.plan import Command
 
 
 @pytest.mark.engine
@@ -44,8 +49,7 @@ def test_without_an_engine_what_was_tried_and_what_to_do_is_said(monkeypatch, tm
         connect()
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may open any socket")
-def test_a_socket_that_may_not_be_opened_is_said(monkeypatch, tmp_path):
+def test_a_socket_that_may_not_be_opened_is_said(monkeypatch, tmp_path, modes_hold):
     path = tmp_path / "closed.sock"
     with socketserver.UnixStreamServer(str(path), socketserver.BaseRequestHandler):
         path.chmod(0)
@@ -93,6 +97,50 @@ def test_an_engine_that_breaks_off_is_infrastructure(tmp_path):
         engine = Engine(f"tcp://127.0.0.1:{server.server_port}")
         with pytest.raises(EngineError, match="asking the engine about itself: the engine did not answer"):
             _ = engine.info
+        server.shutdown()
+
+
+class Silent(http.server.BaseHTTPRequestHandler):
+    """An engine that says its version and nothing else."""
+
+    def do_GET(self):
+        if self.path != "/version":
+            return self.do_POST()
+        body = json.dumps({"ApiVersion": "1.41"}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_POST(self):
+        time.sleep(5)
+        self.close_connection = True
+
+    do_HEAD = do_POST  # noqa: N815
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda engine, folder: ContainerEnvironment(engine, "x", "x").read("/file"),
+        lambda engine, folder: ContainerEnvironment(engine, "x", "x").collect("/folder", folder / "out"),
+        lambda engine, folder: ContainerEnvironment(engine, "x", "x").run(Command(("true",)), None),
+        lambda engine, folder: Stream(engine.api, "1", Capture(None), b""),
+        lambda engine, folder: builder.client(engine),
+    ],
+)
+def test_an_engine_that_falls_silent_holds_nothing_up(tmp_path, ask):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Silent) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        engine = Engine(f"tcp://127.0.0.1:{server.server_port}")
+        engine.api.timeout = 0.2
+        began = time.monotonic()
+        with pytest.raises(EngineError, match="did not answer"), faults("asking"):
+            ask(engine, tmp_path)
+        assert time.monotonic() - began < 4
         server.shutdown()
 
 

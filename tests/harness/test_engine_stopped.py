@@ -55,7 +55,9 @@ class Daemon:
 
     def start(self) -> None:
         places = {"data-root": "data", "exec-root": "exec", "pidfile": "pid"}
-        argv = ["dockerd", "--host", self.url, "--bridge", "none", "--iptables=false", "--ip-forward=false"]
+        # In a network of its own: one without a bridge removes that of the machine's engine when it starts.
+        argv = ["unshare", "--net", "dockerd", "--host", self.url, "--bridge", "none"]
+        argv += ["--iptables=false", "--ip-forward=false"]
         argv += [f"--{option}={self.folder / name}" for option, name in places.items()]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(argv, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)

@@ -7,7 +7,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from apps_fixtures import desk_image  # noqa: F401
 
 pytestmark = pytest.mark.engine
 
@@ -19,7 +18,7 @@ EXAMPLES = {
 
 
 @pytest.fixture
-def config(base, desk_image, tmp_path):  # noqa: F811
+def config(base, desk_image, tmp_path):
     """The examples' own configuration, with local images in the place of those that only a registry has."""
     given = tomllib.loads((TASKS / "scenlint.toml").read_text())
     instead = {"python:3.12-slim": base.tag, "roundup-desk": desk_image}

@@ -5,14 +5,14 @@ import time
 from pathlib import Path
 
 import pytest
-from plans import dockerfile, make_plan
+from plans import dockerfile, make_plan, make_step
 
 from scenlint.harness import builder, images
 from scenlint.harness.capture import Watch
 from scenlint.harness.engine import Options
 from scenlint.harness.environment import Fault, FaultTimeoutError
 from scenlint.harness.images import Ready, substitute
-from scenlint.task.plan import Build, Image
+from scenlint.task.plan import Build, Container, Image, Where
 
 pytestmark = pytest.mark.engine
 
@@ -94,6 +94,16 @@ def test_a_mapped_image_stands_in_and_the_record_has_both_names(prepare, base, r
     assert (record.reward, record.substitute) == (1.0, f"{base.tag} for {PINNED}")
 
 
+def test_a_separate_verifiers_image_is_in_the_record_too(base, run, tmp_path, options):
+    mapped = Options(run=options.run, substitutes={"checker:1": base.tag})
+    verifier = Container(Image("checker:1"), folders=("/logs/verifier",))
+    step = make_step(tmp_path, where=Where.SEPARATE, verifier=verifier, artifacts=("/app",))
+    record = run(make_plan(tmp_path, base.pinned, step), options=mapped)
+    assert (record.reward, record.image, record.substitute) == (1.0, base.pinned, f"{base.tag} for checker:1")
+    assert (record.verifier_image, record.image_digest) == ("checker:1", base.pinned.partition("@")[2])
+    assert record.verifier_image_digest.startswith("sha256:")
+
+
 def test_images_are_replaced_in_from_and_copy_and_behind_arguments(prepare, base, tmp_path):
     text = (
         "ARG B=python:3.12-slim\nFROM python AS python\nFROM ${B} AS built\n"
@@ -140,6 +150,17 @@ def test_a_build_that_fails_shows_its_end(prepare, base, tmp_path):
         prepare(dockerfile(tmp_path / "a", base.tag, "RUN echo broken >&2; exit 3\n"))
     with pytest.raises(Fault, match="Dockerfile"):
         prepare(Build(tmp_path / "missing"))
+
+
+def test_what_a_failed_build_said_is_kept_and_linked(run, base, tmp_path):
+    broken = dockerfile(tmp_path / "a", base.tag, "RUN echo it was broken; exit 3\n")
+    verifier = Container(Image(build=broken), folders=("/logs/verifier",))
+    separate = make_step(tmp_path, where=Where.SEPARATE, verifier=verifier, artifacts=("/app",))
+    for plan in (make_plan(tmp_path, broken), make_plan(tmp_path, base.tag, separate)):
+        record = run(plan)
+        (build,) = record.phases
+        assert build.error.startswith("build: ")
+        assert "it was broken" in (tmp_path / "trials" / record.id / build.output_file).read_text()
 
 
 def test_a_build_out_of_time_is_stopped(prepare, base, tmp_path):

@@ -41,6 +41,7 @@ from scenlint.task.plan import (
     Where,
 )
 from scenlint.task.record import FailureClass, Status
+from scenlint.task.trials import obstacle
 
 ROOT = os.geteuid() == 0
 
@@ -185,7 +186,7 @@ def test_the_system_cannot_be_written(box: LocalEnvironment) -> None:
     kernel = "/proc/sys/kernel/core_pattern /proc/sysrq-trigger /proc/sys/kernel/hostname"
     assert sh(box, f"for f in {kernel}; do test -w $f && echo $f; done").output == ""
     assert sh(box, "touch /tmp/x /dev/shm/x").exit_code == 0
-    assert sh(box, "ls /tmp /dev/shm").output.split() == ["/dev/shm:", "/tmp:"]  # private to each command
+    assert sh(box, "ls /tmp/x /dev/shm/x").exit_code != 0  # private to each command
 
 
 def test_no_network_not_even_the_hosts_own(box: LocalEnvironment) -> None:
@@ -482,6 +483,33 @@ def test_no_agent_earns_what_it_did_not_do(tmp_path: Path, line: str) -> None:
     record = trial.run(plan, CommandAgent(("bash", "-c", line)), tmp_path / "trial")
     assert record.status is not Status.PASSED
     assert record.reward in (None, 0.0)
+
+
+def test_a_trial_that_is_graded_counts_although_a_stop_was_wanted(tmp_path: Path) -> None:
+    for last, reward in {"verify": None, "verdict": 1.0, "collect": 1.0}.items():
+        stop = threading.Event()
+        record = trial.run(
+            a_plan(tmp_path),
+            OracleAgent(),
+            tmp_path / last,
+            stop=stop,
+            on_phase=lambda _, phase, last=last, stop=stop: stop.set() if phase.name == last else None,  # type: ignore[misc]
+        )
+        assert record.reward == reward, record.failure_evidence
+        assert [p.name for p in record.phases if p.name != "remove"][-1] == "collect"
+        assert not (tmp_path / last / "sandbox").exists()
+
+
+def test_a_sandbox_that_cannot_be_made_is_the_machines_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "bin/bwrap"
+    broken.parent.mkdir()
+    broken.write_text("#!/bin/sh\necho no more namespaces >&2; exit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{broken.parent}:{os.environ['PATH']}")
+    record = trial.run(a_plan(tmp_path), OracleAgent(), tmp_path / "trial")
+    assert (record.reward, record.failure_class) == (None, FailureClass.INFRASTRUCTURE)
+    assert obstacle(record).startswith("infrastructure: the sandbox could not be made: ")
+    assert "no more namespaces" in record.failure_evidence
 
 
 def test_verifier_that_hangs_is_no_verdict(tmp_path: Path) -> None:

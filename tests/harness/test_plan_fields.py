@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from apps_fixtures import plugin  # noqa: F401
 from plans import FOLDERS, make_plan, make_step, script
 
 from scenlint.harness import backends, outcome, trial
@@ -227,7 +226,7 @@ def test_hooks_that_run_out_of_time_are_noted(run, base, tmp_path):
 
 
 @pytest.mark.engine
-def test_what_other_services_hold_is_gathered_and_carried_over(run, base, plugin, tmp_path):  # noqa: F811
+def test_what_other_services_hold_is_gathered_and_carried_over(run, base, plugin, tmp_path):
     step = separate(tmp_path, base.tag, f"grep -qx stored /data/dump && [ ! -e /app ] && {PASS}")
     hooks = (Hook(sh("mkdir /data; echo stored > /data/dump"), "store"), Hook(sh("true"), "missing"))
     step = graded(step, collect=hooks, service_artifacts=(("store", "/data"),))
@@ -240,7 +239,7 @@ def test_what_other_services_hold_is_gathered_and_carried_over(run, base, plugin
 def test_a_service_that_is_to_hand_something_over_and_is_not_there_is_found_before_the_start(
     run,
     base,
-    plugin,  # noqa: F811
+    plugin,
     tmp_path,
 ):
     step = graded(separate(tmp_path, base.tag, PASS), service_artifacts=(("db", "/dump"),))

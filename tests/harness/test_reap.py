@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+import uuid
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,7 @@ def bystander(base, options, tmp_path):
 
 @pytest.mark.parametrize("where", PHASES)
 def test_what_a_run_killed_between_two_phases_left_is_removed(engine, base, tmp_path, bystander, where):
-    run = f"killed-{where}-{os.getpid()}"
+    run = f"killed-{uuid.uuid4().hex[:12]}"
     driver = start_driver(tmp_path / "task", base.tag, where, run)
     assert driver.wait(60) == -9
     assert bool(labelled(engine, run)) == (where != "build")
@@ -64,7 +65,7 @@ def test_what_a_run_killed_between_two_phases_left_is_removed(engine, base, tmp_
 
 @pytest.mark.parametrize("where", ["in build", "in start", "in agent", "in verify"])
 def test_what_a_run_killed_in_the_middle_of_a_phase_left_is_removed(engine, base, tmp_path, bystander, where):
-    run = f"killed-{where[3:]}-{os.getpid()}"
+    run = f"killed-{uuid.uuid4().hex[:12]}"
     driver = start_driver(tmp_path / "task", base.tag, where, run)
     done = {"in build": "starting", "in start": "build", "in agent": "start", "in verify": "overlay"}[where]
     for line in driver.stdout or ():

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from apps_fixtures import desk_image  # noqa: F401
 
 from scenlint.formats.saas_bench import FORMAT
 from scenlint.harness import trial
@@ -22,7 +21,7 @@ ORACLE = SUITE / "oracles/teamwork_501.py"
 
 
 @pytest.fixture
-def go(options, desk_image, tmp_path):  # noqa: F811
+def go(options, desk_image, tmp_path):
     """Run a trial of the example: go(agent) -> TrialRecord."""
     policy = Policy(oracles={"teamwork_501": str(ORACLE)})
     ref = next(ref for ref in FORMAT.find(TASK, frozenset(p.name for p in TASK.iterdir())))
@@ -42,7 +41,7 @@ def points(record) -> str:
     return f"{sum(c.weight for c in record.checks if c.passed):g}/{sum(c.weight for c in record.checks):g}"
 
 
-def test_oracle_and_nop_side_by_side(go, desk_image):  # noqa: F811
+def test_oracle_and_nop_side_by_side(go, desk_image):
     with ThreadPoolExecutor(2) as pool:
         oracle, nop = pool.map(go, (OracleAgent(), Nop()))
     assert (oracle.status, oracle.reward, points(oracle)) == (Status.PASSED, 1.0, "12/12"), oracle

@@ -64,14 +64,15 @@ def server():
         made.shutdown()
 
 
-def bridge_address(engine) -> str:
-    return engine.api.inspect_network("bridge")["IPAM"]["Config"][0].get("Gateway") or "172.17.0.1"
+def own_address(engine, options) -> str:
+    """This machine's on the run's network: what lies beyond it, only a machine with a way out can tell."""
+    return engine.api.inspect_network(engine.public_network(options))["IPAM"]["Config"][0]["Gateway"]
 
 
 def test_an_agent_reaches_no_network_no_engine_no_host_file_and_no_verifier(
-    run, base, tmp_path, engine, secret, server
+    run, base, tmp_path, engine, options, secret, server
 ):
-    targets = [f"{bridge_address(engine)}:{server}", f"127.0.0.1:{server}", "1.1.1.1:53", "169.254.169.254:80"]
+    targets = [f"{own_address(engine, options)}:{server}", f"127.0.0.1:{server}", "1.1.1.1:53", "169.254.169.254:80"]
     agent = CommandAgent(("python3", "-c", PROBE, str(secret), *targets))
     record = run(make_plan(tmp_path, base.tag), agent)
     assert json.loads(record.phases[2].output.splitlines()[0]) == [], record.phases[2].output
@@ -97,10 +98,11 @@ def test_a_trial_does_not_reach_another_trials_container(run, base, tmp_path, en
         other.close()
 
 
-def test_a_public_network_leads_out(run, base, tmp_path, engine, server):
-    agent = CommandAgent(("python3", "-c", PROBE, "/nowhere", f"{bridge_address(engine)}:{server}"))
+def test_a_public_network_leads_out(run, base, tmp_path, engine, options, server):
+    outside = f"{own_address(engine, options)}:{server}"
+    agent = CommandAgent(("python3", "-c", PROBE, "/nowhere", outside))
     record = run(make_plan(tmp_path, base.tag, network=Network.PUBLIC), agent)
-    assert json.loads(record.phases[2].output.splitlines()[0]) == [f"{bridge_address(engine)}:{server}"]
+    assert json.loads(record.phases[2].output.splitlines()[0]) == [outside]
 
 
 def test_links_and_devices_that_an_agent_plants_lead_nowhere_on_the_host(run, base, tmp_path, secret):

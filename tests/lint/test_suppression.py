@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenlint.testing import lint
+from scenlint.testing import base_task, lint
 
 DIGEST = "sha256:" + "57" * 32
 LATEST = "FROM python:latest\nWORKDIR /app\nCOPY factors.txt /app/factors.txt\n"
@@ -126,3 +126,69 @@ class TestConfiguration:
         assert result.returncode == 2
         assert place in result.stderr
         assert "Traceback" not in result.stderr
+
+
+class TestReach:
+    """Which lines a comment speaks of."""
+
+    INSTALL = "FROM python:3.12-slim@" + DIGEST + "\n{above}RUN true \\\n  && pip install rich \\\n  && true{behind}\n"
+
+    @pytest.mark.parametrize("end", ["\n", "\r\n"])
+    @pytest.mark.parametrize(
+        ("above", "behind"),
+        [
+            ("# scenlint: ignore[unpinned-dependency] the newest is meant\n", ""),
+            ("# scenlint: ignore[unpinned-dependency] the newest is meant\n\n# more to say\n", ""),
+            ("", " # scenlint: ignore[unpinned-dependency] not on the line of the finding"),
+        ],
+    )
+    def test_comment_above_an_instruction_reaches_all_of_its_lines(self, harbor_task, above, behind, end):
+        found = dockerfile(harbor_task, self.INSTALL.format(above=above, behind=behind).replace("\n", end))
+        assert ("unpinned-dependency" in found) is not above
+        assert ("unused-suppression" in found) is bool(behind)
+
+    def test_comment_inside_an_instruction_speaks_of_the_command_below_it(self, harbor_task):
+        comment = "  # scenlint: ignore[unpinned-dependency] the newest is meant\n"
+        text = f"FROM python:3.12-slim@{DIGEST}\nRUN pip install rich && \\\n{comment}  pip install \\\n  idna\n"
+        (finding,) = [f for f in self.lint(harbor_task, text) if f.rule == "unpinned-dependency"]
+        assert finding.quote == "rich"
+
+    def lint(self, task, text: str):
+        (task / "environment" / "Dockerfile").write_text(text)
+        return lint(task)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            'NOTE = "# scenlint: ignore[tautology] no comment"\n',
+            "NOTE = '''\n# scenlint: ignore[tautology] no comment\n'''\n",
+        ],
+    )
+    def test_text_in_a_string_is_no_comment(self, harbor_task, text):
+        test = harbor_task / "tests" / "test_outputs.py"
+        test.write_text(text + "def test_sound():\n    assert True\n")
+        assert {"tautology"} <= {f.rule for f in lint(harbor_task)}
+        assert "unused-suppression" not in {f.rule for f in lint(harbor_task)}
+
+    def test_comment_above_a_statement_of_python_reaches_its_last_line(self, harbor_task):
+        test = harbor_task / "tests" / "test_outputs.py"
+        call = "requests.get(\n    'http://example.com/',\n)\n"
+        above = "# scenlint: ignore[call-without-timeout, external-network, implicit-download] fast\n"
+        test.write_text(f"import requests\n\ndef test_x():\n    {above}    x = {call}    assert x.ok\n")
+        assert not {"call-without-timeout", "external-network"} & {f.rule for f in lint(harbor_task)}
+
+    def test_comment_in_a_here_document_of_text_is_none(self, harbor_task):
+        script = harbor_task / "tests" / "test.sh"
+        note = "cat > /tmp/notes <<EOF\n# scenlint: ignore[latest-tag] a note\nEOF\n"
+        script.write_text(script.read_text() + note)
+        assert not {"unused-suppression", "suppression-without-reason"} & {f.rule for f in lint(harbor_task)}
+
+    def test_comment_of_a_packets_shell_line_suppresses_there(self, tmp_path):
+        packet = base_task("packet", tmp_path / "packet")
+        line = "pip install rich && python3 -I \\\"$SCENLINT_VERIFIER/check_product.py\\\""
+        for behind, there in (("", True), (" # scenlint: ignore[download-at-grading] our mirror", False)):
+            checks = f'[{{"type": "test", "command": "{line}{behind}", "required": true}}]'
+            (packet / "packet.json").write_text(
+                f'{{"id": "packet", "verifier": "checks", "verification": {{"checks": {checks}}}}}'
+            )
+            assert ("download-at-grading" in [f.rule for f in lint(packet)]) is there

@@ -54,6 +54,7 @@ def test_json_holds_every_field(desk):
                 "refute": "a digest",
                 "policy": "harbor",
                 "byte": 7,
+                "fix": None,
             }
         ],
         "not_assessed": [{"rule": "missing-oracle", "code": "SL116", "task": "a", "reason": "no place"}],
@@ -70,6 +71,9 @@ def test_json_holds_every_field(desk):
             "not_assessed": 1,
             "rules": 1,
             "crashes": 1,
+            "fixed": 0,
+            "fixable": 0,
+            "fixable_unsafely": 0,
         },
     }
 

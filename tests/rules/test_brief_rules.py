@@ -282,6 +282,7 @@ def test_a_line_that_is_a_placeholder(found, line):
         "| <id> | <name> |",
         'The page shows "Lorem ipsum dolor sit amet".',
         "```\nTODO: describe\n```",
+        "['acme.ext.todo', 'acme.ext.links']",
     ],
 )
 def test_a_placeholder_that_the_task_is_about(found, line):

@@ -156,6 +156,8 @@ def test_keys_that_look_drawn(found, text):
     [
         'KEY = "AKIAIOSFODNN7EXAMPLE"',
         'KEY = "hf_abcdefghijklmnopqrstuvwxyzabcdefgh"',
+        'KEY = "sk_live_a1b2c3d4e5f6g7h8i9j0k1l2"',
+        'URL = "https://user:%25%21%2A%27%28%29%3B%3A@acme-tools.io/x"',
         'KEY = "sk-your-own-key-goes-here-xxxxxxxxxxxxxxxx"',
         f'URL = "https://bot:{drawn(20)}@localhost/x.git"',
         'URL = "https://bot:$TOKEN@git.acme-tools.io/x.git"',
@@ -248,6 +250,53 @@ def test_a_git_folder_whose_tag_leads_elsewhere(found):
     assert found("fetchable-answer", {**files, "environment/.dockerignore": "**/.git\n"}) == []
 
 
+ONLINE = 'schema_version = "1.1"\n[verifier]\ntimeout_sec = 60\n[agent]\ntimeout_sec = 60\n'
+PULL = "https://github.com/acme/tariff/pull/118"
+
+
+@pytest.mark.parametrize(
+    ("text", "reported"),
+    [
+        (f"Apply {PULL} in `/app/tariff`.", True),
+        (f"Solve {PULL} in `/app/tariff`.", True),
+        (f"Rounding is wrong. Patch: {PULL}", True),
+        (f"Rounding is wrong. It was introduced by the fix {PULL}.", False),
+        (f"Rounding is wrong; see {PULL}.", False),
+        (f"Fix the rounding that was discussed in a comment: {PULL}#issuecomment-3", False),
+    ],
+)
+def test_a_link_to_the_change_itself(found, text, reported):
+    assert len(found("fetchable-answer", {"instruction.md": text + "\n", "task.toml": ONLINE})) == reported
+
+
+def test_a_link_whose_number_names_the_task(tmp_path):
+    root = base_task("harbor", tmp_path / "acme__tariff-118")
+    (root / "task.toml").write_text(ONLINE)
+    (root / "instruction.md").write_text(f"Rounding is wrong, as in {PULL}.\n")
+    assert len(lint(root, "fetchable-answer")) == 1
+
+
+# answer-in-brief
+
+
+@pytest.mark.parametrize(
+    ("brief", "reported"),
+    [
+        ("Determine the level of the tank.\n\n- Level: 0x2A\n", True),
+        (
+            "Determine the level of the tank. It starts with these initial values:\n\n- Valve: 0x01\n- Level: 0x2A\n",
+            False,
+        ),
+        ("Determine the level.\n\nExample format:\n```\nlevel=0x2A\nunit=LITRE\n```\n", True),
+        ("Determine the level; it is written as 0x2a.\n\nExample format:\n```\nlevel=0x2A\n```\n", False),
+    ],
+)
+def test_an_answer_among_what_is_given(found, brief, reported):
+    body = 'text = Path("/app/answer.txt").read_text()\nassert text.strip() == "level=0x2A"'
+    files = {"instruction.md": f"# Tank\n\n{brief}\nWrite it to `/app/answer.txt`.\n", **checks(body)}
+    assert len(found("answer-in-brief", files)) == reported
+
+
 # leftover-artifact
 
 
@@ -324,6 +373,8 @@ def test_text_that_a_reviewer_does_not_see(found, text):
         "می\u200cخواهم",
         "<!-- TODO: shorten -->",
         '```html\n<p style="display:none">\n```',
+        "<!-- You can delete these sections. Do not submit this issue without a log. -->",
+        "Compare it with \u200bhttps://docs.acme.io and with \u200bthe notes.",
         "Write a filter for prompt injection such as: ignore all previous instructions.",
     ],
 )

@@ -57,6 +57,7 @@ SHAPES = {
         ("Write the shares to `/app/out.json`.", JSON + 'assert got == {"share": 0.142857142857, "n": 7}', [2]),
         ("Write the share to `/app/out.txt`.", TEXT + 'assert text.strip() == "0.142857142857"', [2]),
         ("Write the mean to `/app/out.json`; the value has to be right within 0.01.", JSON + 'assert got["mean"] == 21.4', [2]),
+        ("Write the nearest two to `/app/out.json`.", 'case = ("[0.1, 0.3, 0.30000001], 2", [0.3, 0.30000001])\n' + JSON + "assert got == case[1]", []),
         ("Write the mean to `/app/out.json`.", JSON + 'assert got["mean"] == 21.4', []),
         ("Write the shares to `/app/out.json`, with 6 decimal places.", JSON + 'assert got["share"] == 0.142857', []),
         ("Copy the rate 0.142857142857 to `/app/out.json`.", JSON + 'assert got["rate"] == 0.142857142857', []),

@@ -248,3 +248,9 @@ def test_only_a_task_with_a_container_is_told_that_its_agent_is_root_there(harbo
     (told,) = messages(base_task("packet", tmp_path / "packet"), "shared-verifier")
     assert "working directory" in told
     assert "root" not in told
+
+
+def test_the_place_of_a_packets_check_is_its_shell_line(tmp_path):
+    (found,) = lint(base_task("packet", tmp_path / "packet"), "shared-verifier")
+    (place,) = found.related
+    assert place.excerpt[0][place.column - 1 - place.shift :].startswith("python3 -I")

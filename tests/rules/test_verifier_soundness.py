@@ -131,6 +131,18 @@ def test_a_verifier_that_looks_at_content_is_left_alone(harbor, code):
     assert lines(harbor(code), "existence-only") == []
 
 
+@pytest.mark.parametrize("found", ["is not None", "", "!= 'nothing'"])
+def test_a_file_that_a_loop_finds_is_looked_at_after_it(harbor, found):
+    code = (
+        "import subprocess\nfrom pathlib import Path\ndef test_a():\n    found = None\n"
+        "    for path in [Path('/app/answer.so'), Path('/app/answer.so.1')]:\n        if path.exists():\n"
+        "            found = path\n            break\n"
+        f"    assert found {found}\n    seen = subprocess.run(['readelf', '-d', str(found)], capture_output=True, text=True)\n"
+        "    assert 'answer.so.1' in seen.stdout\n"
+    )
+    assert lines(harbor(code), "existence-only") == []
+
+
 def test_hasattr_alone_is_existence_in_a_judge(deepgym):
     code = (
         "from deepgym_solution import load_solution\n"
@@ -508,6 +520,35 @@ def test_a_file_that_pytest_does_not_look_for_is_found(harbor):
 )
 def test_what_pytest_collects_is_left_alone(harbor, code):
     assert lines(harbor(code), "no-test-collected") == []
+
+
+FUNCTION = "def test_a():\n    assert open('/app/answer.txt').read()\n"
+CASE = "import unittest\nclass Answer(unittest.TestCase):\n    def test_b(self):\n        self.assertTrue(open('/app/a').read())\n"
+PLAIN = "class TestA:\n    def test_a(self):\n        assert open('/app/answer.txt').read()\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "command", "missed"),
+    [
+        ("test_outputs.py", FUNCTION, "/tests/test_outputs.py", "holds no test"),
+        ("test_outputs.py", FUNCTION, "discover -s /tests", "holds no test"),
+        ("test_outputs.py", CASE + FUNCTION, "/tests/test_outputs.py", "`test_a` is not collected"),
+        ("test_outputs.py", CASE + PLAIN, "discover /tests", "`TestA` is not collected"),
+        ("check_outputs.py", CASE, "discover -s /tests", "does not find `check_outputs.py`"),
+        ("outputs_test.py", CASE, "discover -s /tests", "does not find `outputs_test.py`"),
+        ("check_outputs.py", CASE, "discover -s /tests -p 'check_*.py'", None),
+        ("test_outputs.py", CASE, "/tests/test_outputs.py", None),
+        ("test_outputs.py", CASE + FUNCTION + "class Other(Answer):\n    test_c = test_a\n", "discover /tests", None),
+    ],
+)
+def test_unittest_takes_only_the_methods_of_its_own_classes(harbor, name, code, command, missed):
+    shell = f"#!/bin/bash\nif python3 -m unittest {command}; then echo 1; else echo 0; fi > /logs/verifier/reward.txt\n"
+    root = harbor("", shell, **{name.replace(".", "__"): code})
+    if name != "test_outputs.py":
+        (root / "tests/test_outputs.py").unlink()
+    found = lint(root, "no-test-collected")
+    assert len(found) == (missed is not None)
+    assert all(missed in f.message for f in found)
 
 
 # ---------------------------------------------------------------- solution-runs-in-verifier

@@ -9,12 +9,13 @@ import pytest
 from scenlint.source import shell
 from scenlint.source.text import Fragment, Source
 from scenlint.task.fetches import Fetch, read_fetches
+from scenlint.task.installs import arguments
 from scenlint.task.hosts import host_of, is_near
 
 
 def fetches(line: str) -> list[Fetch]:
     script = shell.parse(Fragment.of(Source(Path("x.sh"), line.encode()), "shell"))
-    return [f for command in script.deep() for f in read_fetches(command)]
+    return [f for command in script.deep() for f in read_fetches(arguments(command, {}))]
 
 
 @pytest.mark.parametrize(

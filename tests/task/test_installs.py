@@ -8,13 +8,13 @@ import pytest
 
 from scenlint.source import shell
 from scenlint.source.text import Fragment, Source
-from scenlint.task.installs import Install, Origin, read_installs
+from scenlint.task.installs import Install, Origin, arguments, read_installs
 from scenlint.task.installs.files import read_requirements
 
 
 def installs(line: str, **variables: str) -> list[Install]:
     script = shell.parse(Fragment.of(Source(Path("x.sh"), line.encode()), "shell"))
-    return [i for command in script.deep() for i in read_installs(command, variables)]
+    return [i for command in script.deep() for i in read_installs(arguments(command, variables or {}))]
 
 
 def pins(line: str, **variables: str) -> list[tuple[str, bool]]:

@@ -16,6 +16,8 @@ from scenlint.testing import load_task
         ("AC-1 and REQ 7", ["1", "7"]),
         ("requirement 2.1", ["2.1"]),
         ("要求3", ["3"]),
+        ("ac-2, test_req_4, test_ac5", ["2", "4", "5"]),
+        ("gomock.AnyOf(req1, req2, ac1)", []),
         ("exit code 3, 5 items, rule 12 %", []),
     ],
 )

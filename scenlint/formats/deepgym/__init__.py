@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import posixpath
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,8 +18,10 @@ from scenlint.formats.base import (
     text_at,
     value_at,
 )
+from scenlint.source import trace
 from scenlint.source.data import Data
 from scenlint.source.files import FileTree, read_source
+from scenlint.source.python import syntax_tree
 from scenlint.source.regex import regex
 from scenlint.source.text import Fragment
 from scenlint.task.model import (
@@ -42,6 +43,7 @@ from scenlint.task.model import (
 from scenlint.task.policy import Policy
 
 if TYPE_CHECKING:
+    from scenlint.formats.starter import Starter
     from scenlint.task.plan import RunPlan
 
 DEFAULT_TIMEOUT = 30.0
@@ -61,10 +63,7 @@ class DeepGym:
     schemas: Mapping[str, str] = {"metadata.json": "deepgym_metadata"}
 
     def find(self, folder: Path, names: frozenset[str]) -> list[TaskRef]:
-        if "task.md" not in names or "task.toml" in names or not names & {"verifier.py", PATCH, *ORACLES}:
-            return []
-        others = names & {PATCH, *ORACLES}
-        if not others and "metadata.json" not in names and not _JUDGE.search(sniff(folder / "verifier.py")):
+        if not _claimed(folder, names):
             return []
         return [TaskRef(self.name, folder, suite=folder.resolve().parent)]
 
@@ -101,34 +100,43 @@ class DeepGym:
 
         return plan(task)
 
+    def starter(self, name: str) -> Starter:
+        from scenlint.formats.starter import Starter, check_name, template
+
+        check_name(name)
+        files = template(self.name, {'"name": "product"': f'"name": "{name}"'}, f"{name}/")
+        edit = [
+            (f"{name}/task.md", "the function that is asked for; number every criterion"),
+            (f"{name}/verifier.py", "cases for each criterion, named by its number"),
+            (f"{name}/reference_solution.py", "the function"),
+            (f"{name}/metadata.json", "difficulty, domain and tags"),
+        ]
+        return Starter(name, files, edit)
+
 
 FORMAT = DeepGym()
 
 
+def _claimed(folder: Path, names: frozenset[str]) -> bool:
+    """Whether it is such a task, one that lost its task.md or its verifier included."""
+    others = names & {PATCH, *ORACLES}
+    if "task.toml" in names or not ("verifier.py" in names or others):
+        return False
+    if "task.md" not in names:
+        return bool("verifier.py" in names and others) and "score" in sniff(folder / "verifier.py")
+    return bool(others) or "metadata.json" in names or _JUDGE.search(sniff(folder / "verifier.py")) is not None
+
+
 def verifier_shape(script: Fragment, declared: str | None = None) -> str:
-    """ "script", "verify_function" or "body", as DeepGym tells them apart: by the syntax tree of the top level."""
-    if declared in ("script", "verify_function", "body"):
+    """ "script", "verify_function" or "body": as declared, else as DeepGym reads the file."""
+    from scenlint.task.verdict_flow.judge import BODY, FUNCTION, SCRIPT, shape_of
+
+    if declared in (SCRIPT, FUNCTION, BODY):
         return declared
     try:
-        body = ast.parse(script.text).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return "body"
-    if any(isinstance(node, ast.If) and _main_guard(node.test) for node in body):
-        return "script"
-    if any(isinstance(node, ast.Return) for node in body):
-        return "body"
-    if any(isinstance(node, ast.FunctionDef) and node.name == "verify" for node in body):
-        return "verify_function"
-    return "body"
-
-
-def _main_guard(test: ast.expr) -> bool:
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
-        return False
-    sides = (test.left, test.comparators[0])
-    return any(isinstance(s, ast.Name) and s.id == "__name__" for s in sides) and any(
-        isinstance(s, ast.Constant) and s.value == "__main__" for s in sides
-    )
+        return shape_of(syntax_tree(script.text))
+    except SyntaxError:
+        return BODY
 
 
 def _support(task: Task, data: Data | None) -> list[Fragment]:
@@ -151,7 +159,7 @@ def _missing_support(task: Task, data: Data | None) -> list[Value]:
     out = []
     for n, name in enumerate(listed if isinstance(listed, list) else ()):
         path = posixpath.normpath(name) if isinstance(name, str) and name else ""
-        there = (task.folder.resolve() / path).is_file() if path.startswith("..") else path in task.files
+        there = trace.is_file(task.folder.resolve() / path) if path.startswith("..") else path in task.files
         if data is not None and path and not there:
             out.append(Value(name, data.span("support_files", n)))
     return out

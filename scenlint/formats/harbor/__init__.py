@@ -13,6 +13,7 @@ from scenlint.task.model import Task
 from scenlint.task.policy import Policy
 
 if TYPE_CHECKING:
+    from scenlint.formats.starter import Starter
     from scenlint.task.plan import RunPlan
 
 _TABLES = regex(r"^[ \t]*\[{1,2}[ \t]*(agent|verifier|environment|solution|steps|task)\b", re.MULTILINE)
@@ -42,6 +43,22 @@ class Harbor:
         from scenlint.formats.harbor.plan import Planner
 
         return Planner(task).plan()
+
+    def starter(self, name: str) -> Starter:
+        from scenlint.formats.starter import NAME, Starter, check_name, template
+
+        check_name(name, rf"(?:[a-z0-9][a-z0-9._-]*/)?{NAME}", "`name` or `organisation/name` in small letters")
+        folder = name.rpartition("/")[2]
+        named = f'\n[task]\nname = "{name}"\n\n[metadata]' if "/" in name else "\n[metadata]"
+        files = template(self.name, {"\n[metadata]": named}, f"{folder}/")
+        edit = [
+            (f"{folder}/instruction.md", "what is asked; number every criterion"),
+            (f"{folder}/environment", "what the agent is given"),
+            (f"{folder}/tests/test_outputs.py", "one check for each criterion, named by its number"),
+            (f"{folder}/solution/solve.sh", "the work itself, from what the agent is given alone"),
+            (f"{folder}/task.toml", "limits, and under `artifacts` what the verifier gets"),
+        ]
+        return Starter(folder, files, edit)
 
 
 def _claimed(folder: Path, names: frozenset[str]) -> bool:

@@ -21,6 +21,8 @@ from scenlint.formats.base import (
 )
 from scenlint.source.data import Data
 from scenlint.source.files import FileTree
+from scenlint.source.json_reader import loads
+from scenlint.source.regex import regex
 from scenlint.source.shell import parse as parse_shell
 from scenlint.source.text import Fragment
 from scenlint.task.finding import Severity
@@ -45,10 +47,13 @@ from scenlint.task.model import (
 from scenlint.task.policy import Policy
 
 if TYPE_CHECKING:
+    from scenlint.formats.starter import Starter
     from scenlint.task.plan import RunPlan
 
 FILE = "packet.json"
 VARIABLE = "SCENLINT_VERIFIER"
+_SCHEMA = regex(r'"\$schema"\s*:\s*"https?://json-schema\.org/')
+_KEYS = regex(r'"(verification|checks|workdir|brief|oracle|verifier)"')
 DEFAULTS = {"brief": "brief.md", "workdir": "work", "oracle": "solve.sh"}
 
 
@@ -60,9 +65,7 @@ class Packet:
     schemas: Mapping[str, str] = {FILE: "packet"}
 
     def find(self, folder: Path, names: frozenset[str]) -> list[TaskRef]:
-        text = sniff(folder / FILE) if FILE in names else ""
-        # A JSON Schema of packets is none.
-        if not re.search(r'"(?:verification|checks|workdir)"', text) or '"$schema"' in text:
+        if FILE not in names or not _claimed(sniff(folder / FILE), names):
             return []
         return [TaskRef(self.name, folder, suite=folder.resolve().parent)]
 
@@ -94,9 +97,13 @@ class Packet:
         _read_environment(task, data, named["workdir"])
         _read_oracle(task, named["oracle"])
         _read_verifier(task, data)
+        task.known_files |= {FILE, *named.values()}
+        if data is None or not isinstance(data.value, dict):
+            task.absent[Role.BUDGET] = f"{FILE} cannot be read"
+            task.known_files |= set(task.files.entries)  # what it names is not known
+            return task
         limits = (("agent", "agent_sec"), ("verifier", "verifier_sec"))
         task.budget = Budget([Limit(n, value_at(data, "budget", k), f"budget.{k} in {FILE}") for n, k in limits])
-        task.known_files |= {FILE, *named.values()}
         return task
 
     def plan(self, task: Task) -> RunPlan:
@@ -104,8 +111,44 @@ class Packet:
 
         return plan(task)
 
+    def starter(self, name: str) -> Starter:
+        from scenlint.formats.starter import Starter, check_name, template
+
+        check_name(name)
+        settings = (
+            "# A packet has no place for a second container: its checks run in the working directory.\n"
+            '[[suppressions]]\nrule = "shared-verifier"\npath = "{here}*/packet.json"\n'
+            'reason = "the checks run isolated (python3 -I) and run no file of the agent\'s"\n'
+        )
+        edit = [
+            (f"{name}/brief.md", "what is asked; number every criterion"),
+            (f"{name}/work", "what the agent is given"),
+            (f"{name}/checks", "one check for each criterion, named by its number"),
+            (f"{name}/solve.sh", "the work itself, from what the agent is given alone"),
+            (f"{name}/packet.json", "the checks' commands and the budget"),
+        ]
+        files = template(self.name, {'"id": "packet"': f'"id": "{name}"'}, f"{name}/")
+        return Starter(name, files, edit, settings=settings)
+
 
 FORMAT = Packet()
+
+
+def _claimed(text: str, names: frozenset[str]) -> bool:
+    """Whether a packet.json is a task's (a JSON Schema of packets is none); where it is broken, what lies beside it."""
+    if _SCHEMA.search(text):
+        return False
+    keys = set(_KEYS.findall(text))
+    if keys & {"verification", "checks", "workdir"}:
+        return True
+    try:
+        sound = loads(text)
+    except ValueError:
+        sound = None
+    if isinstance(sound, dict) and sound and not keys:
+        return False
+    beside = names & {*DEFAULTS.values(), "verifier", "checks"}
+    return DEFAULTS["brief"] in beside or len(beside) > 1
 
 
 def _path(data: Data | None, key: str) -> str | None:
@@ -134,7 +177,8 @@ def _read_environment(task: Task, data: Data | None, workdir: str) -> None:
 def _read_verifier(task: Task, data: Data | None) -> None:
     listed = data.get("verification", "checks") if data else None
     if data is None or not isinstance(listed, list) or not listed:
-        task.absent[Role.VERIFIER] = f"{FILE} declares no checks"
+        readable = data is not None and isinstance(data.value, dict)
+        task.absent[Role.VERIFIER] = f"{FILE} declares no checks" if readable else f"{FILE} cannot be read"
         return
     folder = _path(data, "verifier")
     paths = below(task.files, folder) if folder else []

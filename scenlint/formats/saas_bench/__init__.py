@@ -20,7 +20,9 @@ from scenlint.formats.base import (
 )
 from scenlint.formats.saas_bench.apps import PUBLISHED, Apps, environment, find_apps, list_file, variables
 from scenlint.formats.saas_bench.steps import read_steps
+from scenlint.source import trace
 from scenlint.source.files import FileTree
+from scenlint.source.regex import regex
 from scenlint.source.text import Fragment
 from scenlint.task.finding import Severity
 from scenlint.task.model import (
@@ -42,9 +44,12 @@ from scenlint.task.model import (
 from scenlint.task.policy import Policy
 
 if TYPE_CHECKING:
+    from scenlint.formats.starter import Starter
     from scenlint.task.plan import RunPlan
 
 TIMEOUT = 300.0  # seconds after which the harness kills verify.py and discards what it printed
+_META = regex(r'"(?:meta_data|category_id|sites)"')
+_POINTS = regex(r"PASS.*pt\)|pt\).*PASS", re.DOTALL)
 _FILES = ("description.md", "meta.json", "verify.py")
 
 
@@ -59,12 +64,12 @@ class SaasBench:
         present = [name for name in _FILES if name in names]
         if len(present) < 2 or names & {"task.toml", "task.yaml", "eval.yaml", "packet.json"}:
             return []
-        if "meta.json" not in names:  # the other two must say whose they are
-            ours = "pt)" in (text := sniff(folder / "verify.py")) and ("[PASS]" in text or "PASS" in text)
-        elif len(present) == 3:
-            ours = True
-        else:
-            ours = re.search(r'"(?:meta_data|category_id|sites)"', sniff(folder / "meta.json")) is not None
+        # Where one is missing, one of the other two must say whose they are.
+        ours = (
+            len(present) == 3
+            or _META.search(sniff(folder / "meta.json"))
+            or _POINTS.search(sniff(folder / "verify.py"))
+        )
         return [TaskRef(self.name, folder, suite=_suite(folder))] if ours else []
 
     def shared(self, refs: Sequence[TaskRef], policy: Policy) -> list[Task]:
@@ -96,6 +101,25 @@ class SaasBench:
         from scenlint.formats.saas_bench.plan import plan
 
         return plan(task)
+
+    def starter(self, name: str) -> Starter:
+        from scenlint.formats.starter import Starter, check_name, template
+
+        check_name(name, r"[a-z][a-z0-9]*_[a-z0-9_]+", "its category and a number, such as `teamwork_001`")
+        category = name.partition("_")[0].capitalize()
+        made = template(self.name, {"TASK": name, "CATEGORY": category})
+        shared = {path: text for path, text in made.items() if path == "apps.yaml" or path.startswith("docker/")}
+        task = f"tasks/uni-m/{category}/{name}"
+        settings = '# SaaS-Bench has no place for a solution.\n[oracles]\n"*" = "{here}oracles/{id}.py"\n'
+        edit = [
+            (f"{task}/description.md", "what is asked; number every step"),
+            (f"{task}/meta.json", "the applications"),
+            (f"{task}/verify.py", "one check for each step, named by its number"),
+            (f"oracles/{name}.py", "the work itself, through what the agent has"),
+            ("apps.yaml", "how the applications are started"),
+        ]
+        files = {path: text for path, text in made.items() if path not in shared}
+        return Starter(task, files, edit, shared, settings)
 
 
 FORMAT = SaasBench()
@@ -143,7 +167,7 @@ def _read_inputs(task: Task, folder: Path, apps: Apps | None) -> None:
         if not isinstance(name, str) or not name or Path(name).is_absolute():
             continue
         roots = [*([apps.root] if apps else []), *folder.parents, folder]
-        place = next((root / name for root in roots if (root / name).is_file()), None)
+        place = next((root / name for root in roots if trace.is_file(root / name)), None)
         if place is None:
             why = "meta.json names it as an input, and the harness hands it over only where it is there"
             task.requirements.append(Requirement(name, why, Severity.WARNING, met=False))

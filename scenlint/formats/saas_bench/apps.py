@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scenlint.formats.compose import read_compose
+from scenlint.source import trace
 from scenlint.source.data import Data, parse
 from scenlint.source.files import Entry, FileTree, read_source
 from scenlint.source.regex import regex
@@ -32,12 +33,12 @@ _FLAGS = regex(r"--(?:detach|rm|init|privileged|interactive|tty|read-only|no-hea
 def find_apps(folder: Path, configured: str | None) -> Path | None:
     """The apps.yaml of a task: the configured one, else the nearest above it inside the same repository."""
     if configured is not None:
-        return Path(configured) if Path(configured).is_file() else None
+        return Path(configured) if trace.is_file(configured) else None
     for above in list(folder.resolve().parents)[:_LEVELS]:
         for place in PLACES:
-            if (above / place).is_file():
+            if trace.is_file(above / place):
                 return above / place
-        if (above / ".git").exists():
+        if trace.exists(above / ".git"):
             break
     return None
 
@@ -109,7 +110,7 @@ def environment(apps: Apps, tree: FileTree) -> Environment:
 def list_file(tree: FileTree, path: str) -> bool:
     """Take a file into a tree that was not walked; False where it is not there."""
     place = tree.root / path
-    if not place.is_file() or not place.resolve().is_relative_to(tree.root.resolve()):
+    if not trace.is_file(place) or not place.resolve().is_relative_to(tree.root.resolve()):
         return False
     tree.entries[path] = Entry(path, place.stat().st_size)
     return True

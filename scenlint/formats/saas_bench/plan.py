@@ -58,30 +58,36 @@ def plan(task: Task) -> RunPlan:
         started.append(app)
         unsafe |= asks
     file_in(task, "verify.py")
-    command = Command(("python3", f"{VERIFIER}/verify.py"), timeout=TIMEOUT)
+    folder, inputs = task.folder.resolve(), _inputs(task, apps)
+    place = VERIFIER
+    if inputs and folder.is_relative_to(apps.root.resolve()):
+        # Some verifiers look for the inputs beside themselves, so both lie as they do in the repository.
+        place = f"{VERIFIER}/{folder.relative_to(apps.root.resolve()).as_posix()}"
+    command = Command(("python3", f"{place}/verify.py"), timeout=TIMEOUT)
     verify = Verify(
         Where.LOCAL,
         (Check("verify.py", command),),
         Reader.POINT_LINES,
-        overlay=(Upload(task.folder.resolve(), VERIFIER),),
+        overlay=(Upload(folder, place), *(Upload(source, f"{VERIFIER}/{name}") for name, source in inputs.items())),
         timeout=TIMEOUT,
     )
-    step = Step(brief_of(task), verify, uploads=_inputs(task, apps), oracle=configured_oracle(task))
-    folder = task.folder.resolve()
+    handed = tuple(Upload(source, f"{WORKSPACE}/{name}") for name, source in inputs.items())
+    step = Step(brief_of(task), verify, uploads=handed, oracle=configured_oracle(task))
     made = RunPlan(task.id, task.format, folder, (step,), apps=tuple(started), unsafe=tuple(sorted(unsafe)))
     return with_digests(made, task, apart=["meta.json", "description.md"])
 
 
-def _inputs(task: Task, apps: Apps) -> tuple[Upload, ...]:
-    """Files that the agent is handed; they are named from the root of the repository."""
+def _inputs(task: Task, apps: Apps) -> dict[str, Path]:
+    """Files that the agent is handed, by their names, which are counted from the root of the repository."""
     listed = task.documents[0].data.get("multimodal_input") if task.documents else None
-    out = []
+    out = {}
     for item in listed if isinstance(listed, list) else ():
         name = item.get("file") if isinstance(item, dict) else None
         if isinstance(name, str) and name and not name.startswith("/") and ".." not in name.split("/"):
             place = next((root / name for root in (apps.root, task.folder) if (root / name).is_file()), None)
-            out += [Upload(place.resolve(), f"{WORKSPACE}/{name}")] if place else []
-    return tuple(out)
+            if place is not None:
+                out[name] = place.resolve()
+    return out
 
 
 # ---------------------------------------------------------------- applications

@@ -46,6 +46,7 @@ from scenlint.task.model import (
 from scenlint.task.policy import Policy
 
 if TYPE_CHECKING:
+    from scenlint.formats.starter import Starter
     from scenlint.task.plan import RunPlan
 
 AGENT_TIMEOUT, TEST_TIMEOUT = 360, 60
@@ -100,6 +101,18 @@ class TerminalBench:
         from scenlint.formats.terminal_bench.plan import plan
 
         return plan(task)
+
+    def starter(self, name: str) -> Starter:
+        from scenlint.formats.starter import Starter, check_name, template
+
+        check_name(name)
+        edit = [
+            (f"{name}/task.yaml", "under `instruction` what is asked; number every criterion"),
+            (f"{name}/Dockerfile", "what the agent is given"),
+            (f"{name}/tests/test_outputs.py", "one check for each criterion, named by its number"),
+            (f"{name}/solution.sh", "the work itself, from what the agent is given alone"),
+        ]
+        return Starter(name, template(self.name, {}, f"{name}/"), edit)
 
 
 FORMAT = TerminalBench()

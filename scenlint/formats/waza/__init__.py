@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from scenlint.formats.base import TaskRef, below, fragments_of, read_document, sniff, text_at, value_at
 from scenlint.formats.waza.graders import DEFAULT_TIMEOUT, read_graders
-from scenlint.formats.waza.suite import EVAL_FILES, Places, is_eval, task_keys
+from scenlint.formats.waza.suite import DEFAULT_TASKS, EVAL_FILES, Places, is_eval, task_keys
 from scenlint.source.data import Data, parse
 from scenlint.source.files import FileTree
 from scenlint.source.text import Fragment
@@ -34,6 +34,7 @@ from scenlint.task.model import (
 from scenlint.task.policy import Policy
 
 if TYPE_CHECKING:
+    from scenlint.formats.starter import Starter
     from scenlint.task.plan import RunPlan
 
 CODE = {"python", "shell", "javascript", "typescript", "powershell", "ruby", "perl", "go"}
@@ -50,7 +51,7 @@ class Waza:
     def find(self, folder: Path, names: frozenset[str]) -> list[TaskRef]:
         name = next((n for n in EVAL_FILES if n in names), None)
         text = sniff(folder / name) if name else ""
-        if name is None or not is_eval(text):
+        if name is None or not is_eval(text, folder):
             return []
         keys = task_keys(folder, text) or [""]
         return [TaskRef(self.name, folder, key, folder / name) for key in keys]
@@ -66,8 +67,8 @@ class Waza:
         own = read_document(task.files, ref.key, "yaml", ref.key, "waza_task") if ref.key else None
         task.documents = [d for d in (own, suite) if d is not None]
         places = Places(task.files)
-        if own is None and suite is not None and "tasks_from" not in (suite.data.value or {}):
-            patterns = suite.data.get("tasks", default=["tasks/*.yaml"])
+        if own is None and suite is not None and suite.data.get("tasks_from") is None:
+            patterns = suite.data.get("tasks", default=[DEFAULT_TASKS])
             wanted = ", ".join(map(str, patterns)) if isinstance(patterns, list) else str(patterns)
             why = f"no file matches what `tasks` in {name} names, so the eval runs nothing and passes"
             task.requirements.append(Requirement(wanted, why, met=False))
@@ -77,12 +78,34 @@ class Waza:
         _read_budget(task, suite, own)
         task.absent[Role.ORACLE] = "Waza has no place for a reference solution"
         task.known_files |= _named_files(task, name)
+        unread = [d.name for d in (suite, own) if d is not None and not isinstance(d.data.value, dict)]
+        if unread:  # what it names, and which limits it sets, is not known
+            task.known_files |= set(task.files.entries)
+            task.budget, task.absent[Role.BUDGET] = None, f"{unread[0]} cannot be read"
+            task.absent[Role.VERIFIER] = f"{unread[0]} cannot be read"
         return task
 
     def plan(self, task: Task) -> RunPlan:
         from scenlint.formats.waza.plan import plan
 
         return plan(task)
+
+    def starter(self, name: str) -> Starter:
+        from scenlint.formats.starter import Starter, check_name, template
+
+        check_name(name)
+        task = f"{name}-001"
+        made = template(self.name, {"product-eval": name, "product-001": task, "TASK-001": task})
+        oracle = f"oracles/{task}.py"
+        files = {path if path == oracle else f"{name}/{path}": text for path, text in made.items()}
+        settings = '# Waza has no place for a solution.\n[oracles]\n"*" = "{here}oracles/{id}.py"\n'
+        edit = [
+            (f"{name}/tasks/product.yaml", "under `prompt` what is asked, under `files` what the agent is given"),
+            (f"{name}/graders/check_product.py", "a check for each criterion, named by its number"),
+            (f"{name}/eval.yaml", "the skill, the model and the graders"),
+            (oracle, "the work itself, from what the agent is given alone"),
+        ]
+        return Starter(name, files, edit, settings=settings)
 
 
 FORMAT = Waza()

@@ -12,6 +12,7 @@ from typing import Any
 
 from scenlint.formats.waza.suite import Places
 from scenlint.source.data import parse
+from scenlint.source.python import syntax_tree
 from scenlint.source.regex import regex
 from scenlint.source.text import Fragment
 
@@ -122,8 +123,8 @@ def _code(entry: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]
     assertions = _strings(config if "assertions" in config else entry, "assertions")
     for text in assertions:
         try:
-            names = {node.id for node in ast.walk(ast.parse(text.strip(), mode="eval")) if isinstance(node, ast.Name)}
-        except (SyntaxError, ValueError, RecursionError):
+            names = {node.id for node in ast.walk(syntax_tree(text.strip())) if isinstance(node, ast.Name)}
+        except SyntaxError:
             continue  # it fails in Waza as it will here
         if names & _OF_THE_SESSION:
             raise OnlyWazaError(f"its assertions read `{sorted(names & _OF_THE_SESSION)[0]}` of the session")

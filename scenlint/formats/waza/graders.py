@@ -8,6 +8,7 @@ from pathlib import Path
 
 from scenlint.formats.base import language_of, text_at, value_at
 from scenlint.formats.waza.suite import Places
+from scenlint.source import trace
 from scenlint.source.data import Data
 from scenlint.source.regex import regex
 from scenlint.source.text import Fragment
@@ -133,7 +134,7 @@ def _script(name: str | None, places: Places) -> Fragment | None:
     if not name or "\n" in name or len(name) > 400 or Path(name).is_absolute() or not re.search(r"\w\.\w+$", name):
         return None
     path = places.find(name)
-    source = places.read(path) if path is not None and path.is_file() else None
+    source = places.read(path) if path is not None and trace.is_file(path) else None
     if source is None or source.binary:
         return None
     language = language_of(source.path.name, source)

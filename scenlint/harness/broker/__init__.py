@@ -22,7 +22,7 @@ from scenlint.harness.broker.copying import Failed
 from scenlint.harness.broker.words import Refused
 from scenlint.harness.engine import Engine, EngineError, explanation, faults
 from scenlint.harness.environment import Fault
-from scenlint.harness.forward import listen
+from scenlint.harness.forward import Server, listen
 from scenlint.harness.system import PYTHON
 
 INSIDE = "/.scenlint/docker"  # the folder with the program, as the sandbox sees it; it belongs on PATH
@@ -38,51 +38,23 @@ class Broker:
         self.engine, self.record = engine, record
         # Whoever is named by an id or by the beginning that docker shows.
         self._own = {key: number for name, number in names.items() for key in (name, number, number[:12])}
-        self._room = threading.BoundedSemaphore(CALLS)
         self._lock = threading.Lock()
-        self._live: set[Channel] = set()
-        self._calls, self._closed = 0, False
+        self._calls = 0
         program = folder / "docker"
         program.write_text(f"#!{PYTHON} -IS\n{Path(client.__file__).read_text('utf-8')}", "utf-8")
         program.chmod(0o755)
-        self._listener = listen(folder / "socket")
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._server = Server(listen(folder / "socket"), CALLS, self._serve)
 
     def close(self) -> None:
         """Answer nothing more; what is under way is cut off."""
-        with self._lock:
-            self._closed = True
-            live = list(self._live)
-        with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        for channel in live:
-            with suppress(OSError):
-                channel.sock.shutdown(socket.SHUT_RDWR)
+        self._server.close()
 
-    def _accept(self) -> None:
-        while True:
-            self._room.acquire()
-            try:
-                made, _ = self._listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(Channel(made),), daemon=True).start()
-
-    def _serve(self, channel: Channel) -> None:
-        try:
-            with self._lock:
-                if self._closed:
-                    return
-                self._live.add(channel)
-            # Whatever the other side sends, or however it goes, only its own call fails.
-            with suppress(Exception):
-                self._answer(channel)
-        finally:
-            with self._lock:
-                self._live.discard(channel)
-            channel.close()
-            self._room.release()
+    def _serve(self, server: Server, connection: socket.socket) -> None:
+        channel = Channel(connection)
+        # Whatever the other side sends, or however it goes, only its own call fails.
+        with suppress(Exception):
+            self._answer(channel)
+        channel.close()
 
     def _answer(self, channel: Channel) -> None:
         kind, data = channel.receive()

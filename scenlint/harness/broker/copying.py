@@ -125,7 +125,8 @@ class Copy:
             yield frame[1]
 
     def _stat(self, container: str, path: str) -> dict[str, Any] | None:
-        answer = self.api.head(self.api._url("/containers/{0}/archive", container), params={"path": path})
+        url = self.api._url("/containers/{0}/archive", container)
+        answer = self.api.head(url, params={"path": path}, timeout=self.api.timeout)
         if answer.status_code == 404:
             return None
         self.api._raise_for_status(answer)

@@ -90,7 +90,10 @@ def _judge(source: bytes, paths: list[str], mode: str) -> dict[str, Any] | None:
 
 
 def shape_of(source: bytes) -> str:
-    """ "script", "verify_function" or "body", by the syntax tree of the top level."""
+    """ "script", "verify_function" or "body", by the syntax tree of the top level.
+
+    `task.verdict_flow.judge` tells them apart in the same way; here, in the sandbox, nothing of scenlint is there.
+    """
     try:
         body = ast.parse(source).body
     except (SyntaxError, ValueError):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from scenlint.harness.environment import Environment, Ran
 from scenlint.harness.verdict import exit_status, json_line, packet, point_lines, reward_file, test_summary
 from scenlint.harness.verdict.model import REWARD_LIMIT, Reading
-from scenlint.task.plan import Check, Reader, RunPlan, Step, Verify
+from scenlint.task.plan import Check, Reader, Step, Verify
 from scenlint.task.record import CheckResult, Verdict
 
 __all__ = ["Reading", "read", "read_step"]
@@ -37,7 +37,7 @@ def read(verify: Verify, ran: Sequence[tuple[Check, Ran]], rewards: Mapping[str,
 
 
 def read_step(
-    step: Step, plan: RunPlan, ran: Sequence[tuple[Check, Ran]], environment: Environment
+    step: Step, ran: Sequence[tuple[Check, Ran]], environment: Environment
 ) -> tuple[Verdict, Verdict, list[CheckResult]]:
     """`read` for a trial: the reward files are taken from the environment, once, after the verifier has ended."""
     rewards = {path: environment.read(path, REWARD_LIMIT + 1) for path in step.verify.verdict_paths}

@@ -14,7 +14,7 @@ _FITTING = regex(
 _RECENT = regex(r"(?<!most )(?<!more )\b(?:recent|latest)(?= \w+s\b)", re.I)
 _THINGS = "performers|customers|products|users|items|results|entries|sellers|pages|words|errors|causes|scores|files"
 _TOP = regex(rf"\btop(?= (?:\w+ )?(?:{_THINGS})\b)", re.I)
-_OPEN = regex(r"\betc\b\.?(?!\w)|, and so on\b|, and the like\b", re.I)
+_OPEN = regex(r"\betc\b\.?(?!\w)|, and so on\b|, and the like\b", re.I, words=("etc", ", and so on", ", and the like"))
 _WORDS = (
     (_FITTING, "fits"),
     (_RECENT, "counts as recent"),

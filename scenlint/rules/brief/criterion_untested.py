@@ -11,7 +11,9 @@ from scenlint.task.mapping import Mapping, Vocabulary, map_task
 from scenlint.task.repeats import unread_repeats
 
 _JUDGED = regex(
-    r"\b(?:openai|anthropic|litellm|llm[_ -]?(?:judge|as)|judge_(?:prompt|model)|chat/completions|gpt-\d)", re.I
+    r"\b(?:openai|anthropic|litellm|llm[_ -]?(?:judge|as)|judge_(?:prompt|model)|chat/completions|gpt-\d)",
+    re.I,
+    words=("openai", "anthropic", "litellm", "llm", "judge", "chat/completions", "gpt-"),
 )
 _EVERY_CALL = regex(
     r"\b(?:each|every|all|any|further|repeated|later|timed|subsequent|other|both)\b[^.]{0,40}?"

@@ -12,7 +12,10 @@ from scenlint.task.paths import extension, find_paths
 from scenlint.task.suggest import closest
 
 _DATE = regex(r"\b(?:YYYY[-/.]MM[-/.]DD|DD[-/.]MM[-/.]YYYY|MM[-/.]DD[-/.]YYYY)\b")
-_FORMATTED = regex(r"(?:strftime\(\s*[\"']|\bdate\b[^\n|;&]*?\+[\"']?)((?=[^\s\"')]*%[dmYF])[^\s\"')]+)")
+_FORMATTED = regex(
+    r"(?:strftime\(\s*[\"']|\bdate\b[^\n|;&]*?\+[\"']?)((?=[^\s\"')]*%[dmYF])[^\s\"')]+)",
+    words=("%d", "%m", "%y", "%f"),
+)
 
 
 @rule(
@@ -29,7 +32,11 @@ def oracle_contradicts_brief(task: Task) -> Iterator[Finding]:
     text = "\n".join(f.text for f in (task.oracle.entry, *task.oracle.files)) if task.oracle else ""
     brief = "\n".join(b.prose.text for b in task.briefs)
     asked = asked_outputs(task)
-    made = [p for p, span in written.items() if _is_written(span) and posixpath.basename(p) not in brief]
+    made = [
+        p
+        for p, span in written.items()
+        if _is_written(span) and posixpath.basename(p) not in brief and extension(p) not in ("diff", "patch")
+    ]  # a patch is a way to the result
     for path, place in asked.items():
         name, folder = posixpath.basename(path), posixpath.dirname(path)
         if name in text and (not path.startswith("/") or _uses(text, folder, name) or not _elsewhere(written, name)):

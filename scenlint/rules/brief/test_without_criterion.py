@@ -1,15 +1,20 @@
 """A check that answers to nothing in the brief."""
 
+import ast
 import re
 from collections.abc import Iterator
 
-from scenlint.rules import Finding, Role, Task, related, rule
+from scenlint.rules import Finding, Fix, Role, Task, related, rule
+from scenlint.source.edit_python import add_docstring
 from scenlint.source.markdown import Part, parse
+from scenlint.source.python import parse as parse_python
 from scenlint.source.regex import regex
+from scenlint.source.text import Edit
 from scenlint.task.checks import Check, Dialect
 from scenlint.task.mapping import Mapping, brief_vocabulary, map_task, marks
 
 HELP = "state in the brief what it demands and name that criterion in the check, or take the check out"
+STUB = "TODO: name the criterion of the brief that this checks."
 _SANITY = regex(
     r"sanity|setup|set_up|smoke|environment|precondition|prerequisite|fixture|helper|self[- _]?test|import", re.I
 )
@@ -21,6 +26,7 @@ _NAMED = (Dialect.TEST, Dialect.POINTS, Dialect.CASE, Dialect.GRADER)
     "SL202",
     needs={Role.BRIEF, Role.VERIFIER},
     refute="the sentence of the brief, or of a file the agent can read, that asks for what the check demands",
+    fix="unsafe",
 )
 def test_without_criterion(task: Task) -> Iterator[Finding]:
     mapping = map_task(task)
@@ -45,7 +51,8 @@ def test_without_criterion(task: Task) -> Iterator[Finding]:
                 and not check.criteria
                 and _foreign(task, mapping, check, 1)
             ):
-                yield Finding.at(check.span, f"`{check.id}` covers no criterion of the brief", help=HELP)
+                message = f"`{check.id}` covers no criterion of the brief"
+                yield Finding.at(check.span, message, help=HELP, fix=_stub([check]))
     elif foreign := [c for c in checks if _foreign(task, mapping, c, 0)]:
         first, *more = foreign
         others = f" (and {len(more)} more)" if more else ""
@@ -54,7 +61,19 @@ def test_without_criterion(task: Task) -> Iterator[Finding]:
             f"`{first.id}`{others} has no word, path, key or value in common with what the agent can read",
             help=HELP,
             related=[related(c.span, f"`{c.id}` has none either") for c in more[:5]],
+            fix=_stub(foreign),
         )
+
+
+def _stub(checks: list[Check]) -> Fix | None:
+    """Docstrings to be filled in, for the functions that have none."""
+    edits: list[Edit | None] = []
+    for check in checks:
+        module = parse_python(check.fragment)
+        if isinstance(check.node, ast.FunctionDef | ast.AsyncFunctionDef) and module.docstring(check.node) is None:
+            edits += add_docstring(module, check.node, STUB)
+    here = [e for e in edits if e is not None and e.span.source is checks[0].span.source]
+    return Fix.of("add a docstring in which to name the criterion", *here, safe=False)
 
 
 def _foreign(task: Task, mapping: Mapping, check: Check, shared: int) -> bool:

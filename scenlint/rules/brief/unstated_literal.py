@@ -34,5 +34,7 @@ def _told(text: str, visible: Visible) -> bool:
     core = re.sub(r"^[^\w]+|[^\w]+$", "", text)
     if core != text and any(re.search(rf"(?<!\w){re.escape(core)}(?!\w)", brief.text) for brief in visible.briefs):
         return True
+    if re.fullmatch(r"[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+\s*[=:]", text):
+        return visible.mentions(core) is not None  # a field's name is told as a whole only
     words = re.findall(r"[^\W_]+", text)
     return len(words) > 1 and all(visible.mentions(w, word=True) for w in words)

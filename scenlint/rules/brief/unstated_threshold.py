@@ -1,11 +1,18 @@
 """A number that bounds the verdict in an inequality and that the brief does not give."""
 
+import re
 from collections.abc import Iterator
 
 from scenlint.rules import Finding, Role, Severity, Task, rule
+from scenlint.source.regex import regex
 from scenlint.task import demands
 from scenlint.task.numbers import find_numbers
 from scenlint.task.visible import Visible
+
+# A share below one is a margin to what has to be the same.
+_IDENTICAL = regex(
+    r"\bidentical\b|\bexact(?:ly the same| cop(?:y|ies)| replica)|\bpixel[- ](?:perfect|exact|for)|\blossless", re.I
+)
 
 
 @rule(
@@ -33,6 +40,8 @@ def _asked_more(visible: Visible, operator: str, number: float) -> bool:
     """Whether a brief gives a number that asks for more, so that this one only leaves a margin to it."""
     stated = (v for brief in visible.briefs for n in find_numbers(brief.text) for v in (n.value, *n.others))
     if operator.startswith(">"):
+        if 0.5 <= number < 1 and any(_IDENTICAL.search(brief.text) for brief in visible.briefs):
+            return True
         most = 1 if number < 1 else number * 1.3
         return any(number <= value <= most and value != 1 for value in stated)
     return any(number / 5 <= value <= number for value in stated)

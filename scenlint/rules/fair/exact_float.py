@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from scenlint.rules import Finding, Role, Severity, Task, related, rule
+from scenlint.rules import Finding, Fix, Role, Severity, Task, related, rule
+from scenlint.source.edit_python import local_name, replace
 from scenlint.source.literals import literals
 from scenlint.source.python import PyModule, walk
 from scenlint.source.regex import regex
@@ -14,6 +15,7 @@ from scenlint.task.precision import tolerances
 
 _DECIMAL = regex(r"-?\d+\.(\d+)(?:[eE][-+]?\d+)?")
 _LONG = 4  # digits behind the point that no one arrives at without computing
+_ARGUMENTS = regex(r"[\d\s.,\[\](){}eE+\-'\":]+")
 _SHAPED = regex(
     r"\bround|decimal|digits?\b|\bplaces\b|precision|significant|\.\d+f|\bexact|verbatim|小数|保留|四舍五入", re.I
 )
@@ -27,6 +29,7 @@ _FLOAT_MAKERS = frozenset(["mean", "fmean", "stdev", "pstdev", "variance", "sqrt
     severity=Severity.WARNING,
     needs={Role.BRIEF, Role.VERIFIER},
     refute="the number is copied, not computed, or the brief says how it is rounded",
+    fix="unsafe",
 )
 def exact_float(task: Task) -> Iterator[Finding]:
     for judgement in task.judgements:
@@ -45,7 +48,25 @@ def exact_float(task: Task) -> Iterator[Finding]:
                 f"a computed number has to equal {number} {'as text' if as_text else 'to the last bit'}",
                 help="compare within a tolerance that the brief states: `math.isclose(…, abs_tol=…)`",
                 related=[related(allowed, "the brief allows a tolerance")] if allowed else [],
+                fix=_close(judgement),
             )
+
+
+def _close(judgement: Judgement) -> Fix | None:
+    """`math.isclose(…)` for a comparison of numbers."""
+    module, node = judgement.module, judgement.node
+    if module is None or not isinstance(node, ast.Compare) or len(node.ops) != 1:
+        return None
+    sides = node.left, node.comparators[0]
+    if not _worked_out(judgement) and not any(
+        isinstance(s, ast.Constant) and isinstance(s.value, float) for s in sides
+    ):
+        return None
+    name, imports = local_name(module, "math")
+    left, right = (module.fragment.text[slice(*module.bounds(side))] for side in sides)
+    opposite = "not " if isinstance(node.ops[0], ast.NotEq) else ""
+    edits = replace(module, node, f"{opposite}{name}.isclose({left}, {right}, rel_tol=1e-6)")
+    return Fix.of("compare within a relative tolerance of 1e-6", *edits, safe=False, imports=imports)
 
 
 def _leaves(constant: Any) -> Iterator[float | str]:
@@ -68,7 +89,16 @@ def _computed(leaf: float | str, judgement: Judgement, allowed: bool) -> bool:
     if len(match[1]) < _LONG and not (allowed and isinstance(leaf, float)):
         return False
     visible = judgement.visible
-    return not (visible.mentions(written, word=True) or visible.states_number(float(written)))
+    return not _is_input(written, judgement.module) and not (
+        visible.mentions(written, word=True) or visible.states_number(float(written))
+    )
+
+
+def _is_input(number: str, module: PyModule | None) -> bool:
+    """Whether the verifier writes it among the arguments of a case, as text: then the result may hold it unchanged."""
+    texts = (n.value for n in module.of(ast.Constant) if isinstance(n.value, str)) if module else ()
+    word = re.compile(rf"(?<![\d.]){re.escape(number)}(?![\d.])")
+    return any(_ARGUMENTS.fullmatch(t) and t.strip() != number and word.search(t) for t in texts)
 
 
 def _worked_out(judgement: Judgement) -> bool:

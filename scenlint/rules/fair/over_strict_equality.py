@@ -1,12 +1,12 @@
 """A whole text or object has to be equal although the brief leaves part of it free."""
 
 import ast
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from scenlint.rules import Confidence, Finding, Role, Severity, Task, related, rule
+from scenlint.source.json_reader import loads
 from scenlint.source.regex import regex
 from scenlint.task.freedoms import Freedom, behind, evens_out, freedom
 from scenlint.task.judgements import Judgement, is_made
@@ -87,7 +87,7 @@ def _json_as_text(judgement: Judgement) -> str | None:
 
 def _is_object(text: str) -> bool:
     try:
-        return text.strip()[:1] in ("{", "[") and len(json.loads(text)) > 1
+        return text.strip()[:1] in ("{", "[") and len(loads(text)) > 1
     except ValueError:
         return False
 

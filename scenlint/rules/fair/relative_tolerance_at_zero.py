@@ -3,7 +3,8 @@
 import ast
 from collections.abc import Iterator
 
-from scenlint.rules import Finding, Kind, Role, Severity, Task, rule
+from scenlint.rules import Finding, Fix, Kind, Role, Severity, Task, rule
+from scenlint.source.edit_python import set_keyword
 from scenlint.source.literals import literals
 from scenlint.source.python import PyModule, walk
 from scenlint.task.judgements import Judgement
@@ -28,6 +29,7 @@ _ABSOLUTE = {
     kind=Kind.CLAIM,
     needs={Role.VERIFIER},
     refute="right work gives exactly 0 there, whatever the order in which it computes",
+    fix="unsafe",
 )
 def relative_tolerance_at_zero(task: Task) -> Iterator[Finding]:
     for judgement in task.judgements:
@@ -44,21 +46,38 @@ def relative_tolerance_at_zero(task: Task) -> Iterator[Finding]:
                 judgement.span,
                 f"0 is expected here, and {how}: any rounding fails",
                 help="give an absolute tolerance too, such as `abs_tol=1e-9`, or `tolerance * max(1.0, abs(expected))`",
+                fix=_with_absolute(judgement),
             )
+
+
+def _with_absolute(judgement: Judgement) -> Fix | None:
+    call = _without_absolute(judgement)
+    if call is None or judgement.module is None:
+        return None
+    keyword = _ABSOLUTE[judgement.module.dotted(call.func)][0]
+    return Fix.of(f"add `{keyword}=1e-9`", *set_keyword(judgement.module, call, keyword, "1e-9"), safe=False)
 
 
 def _by_function(judgement: Judgement) -> str:
     """A closeness function that was given, or left with, no absolute tolerance."""
+    call = _without_absolute(judgement)
+    if call is None or judgement.module is None:
+        return ""
+    name = judgement.module.dotted(call.func)
+    return f"`{name.rpartition('.')[2]}` has no `{_ABSOLUTE[name][0]}`"
+
+
+def _without_absolute(judgement: Judgement) -> ast.Call | None:
     module = judgement.module
     if module is None or judgement.node is None:
-        return ""
+        return None
     for call in (n for n in walk(judgement.node) if isinstance(n, ast.Call)):
         name = module.dotted(call.func)
         keyword, default = _ABSOLUTE.get(name, ("", True))
         given = next((k.value for k in call.keywords if k.arg == keyword), None)
         if keyword and (_is_zero(module, given) if given is not None else not default):
-            return f"`{name.rpartition('.')[2]}` has no `{keyword}`"
-    return ""
+            return call
+    return None
 
 
 def _by_hand(judgement: Judgement) -> str:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
-from scenlint.source import dockerfile
+from scenlint.source import dockerfile, trace
 from scenlint.source.dockerfile import Word
 from scenlint.source.regex import regex
 from scenlint.source.text import Span
@@ -78,7 +78,7 @@ def _above(task: Task, word: Word) -> bool:
     """Whether the source exists seen from a folder above the context: then the build is started from there."""
     path = (word.text or "").lstrip("/")
     places = [task.folder.resolve(), *list(task.folder.resolve().parents)[:_LEVELS]]
-    return "/" in path.strip("/") and any((p / path).exists() for p in places)
+    return "/" in path.strip("/") and any(trace.exists(p / path) for p in places)
 
 
 def _env_files(document: Document) -> Iterator[tuple[str, Span]]:

@@ -20,8 +20,9 @@ _WORD = regex(
     re.I | re.S,
 )
 _TELLS = rf"\b(?:{_VERB}|todo|placeholder|problem statement|your|goes here|here)\b|\bone[- ](?:paragraph|line|sentence)"
-_SLOT = regex(rf"[<\[{{]+\s*(?=.*(?:{_TELLS}))[^<>\[\]{{}}]{{4,}}[>\]}}]+\.?$|\{{\{{\s*[\w.]+\s*\}}\}}$", re.I)
-_LOREM = regex(r"(?<![\"'“`])\blorem ipsum dolor sit amet", re.I)
+_SLOT = regex(rf"[<\[{{]+\s*(?![\"'])(?=.*(?:{_TELLS}))[^<>\[\]{{}}]{{4,}}[>\]}}]+\.?$|\{{\{{\s*[\w.]+\s*\}}\}}$", re.I)
+_LONGEST = 1000  # characters; nobody leaves more to be filled in
+_LOREM = regex(r"(?<![\"'“`])\blorem ipsum dolor sit amet", re.I, words=("lorem ipsum",))
 _TEMPLATE_VALUE = regex(
     r"your[ _-](?:name|email|org|organi[sz]ation|task)\b.*|you@example\.\w+|your[._-]?email@.*", re.I
 )
@@ -65,7 +66,7 @@ def _finding(span: Span, text: str, document: Document | None = None) -> Finding
 def _left_behind(text: str) -> bool:
     """Whether the text as a whole is a placeholder: a word inside a sentence may be the task's subject."""
     bare = text.strip().strip("*_# \t").strip()
-    return bool(_WORD.match(bare) or _SLOT.match(bare))
+    return len(bare) <= _LONGEST and bool(_WORD.match(bare) or _SLOT.match(bare))
 
 
 def _free_texts(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:

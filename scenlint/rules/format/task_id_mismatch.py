@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
+from scenlint.rules import Confidence, Finding, Fix, Kind, Role, Severity, Task, rule
+from scenlint.source.edit import respelled
 
 
 @rule(
@@ -13,6 +14,7 @@ from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
     kind=Kind.FACT,
     needs={Role.METADATA},
     refute="the harness files results under the folder's name, whatever the metadata state",
+    fix="unsafe",
 )
 def task_id_mismatch(task: Task) -> Iterator[Finding]:
     for claim in task.claims:
@@ -22,4 +24,5 @@ def task_id_mismatch(task: Task) -> Iterator[Finding]:
                 f"the id is `{claim.value}`, but the folder is `{claim.expected}`; results are filed under the id",
                 severity=None if claim.binding else Severity.WARNING,
                 help="make the two equal; if the folder was copied from another task, check that all of it was changed",
+                fix=Fix.of(f"state `{claim.expected}`", respelled(claim.span, claim.value, claim.expected), safe=False),
             )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
+from scenlint.rules import Confidence, Finding, Fix, Kind, Role, Severity, Task, rule
+from scenlint.source.data import Data
+from scenlint.source.edit import respelled
 from scenlint.task.suggest import closest
 
 Schema = dict[str, Any]
@@ -21,6 +23,7 @@ _BRANCHES = ("allOf", "anyOf", "oneOf")
     kind=Kind.FACT,
     needs={Role.METADATA},
     refute="the harness, or a tool of the suite's own, reads the key",
+    fix="unsafe",
 )
 def unknown_metadata_key(task: Task) -> Iterator[Finding]:
     for document in task.documents:
@@ -39,7 +42,14 @@ def unknown_metadata_key(task: Task) -> Iterator[Finding]:
                 else f"`{key}` is read in {_said(elsewhere.pop())}; move it there"
                 if len(elsewhere) == 1
                 else "remove it, or keep it in a table that is free for notes if there is one",
+                fix=_renamed(document.data, path, near[0]) if near else None,
             )
+
+
+def _renamed(data: Data, path: Path, name: str) -> Fix | None:
+    taken = name in data.get(*path[:-1], default={})
+    edit = respelled(data.key_span(*path), path[-1], name)
+    return None if taken else Fix.of(f"call it `{name}`", edit, safe=False)
 
 
 def _unknown(root: Schema, schemas: list[Schema], value: Any, path: Path) -> Iterator[tuple[Path, set[str]]]:

@@ -57,6 +57,13 @@ _ANSWER = regex(
 _TOLD = r"(?:there (?:are|were)|in (?:all|total)|altogether|comes? to|amounts? to|adds? up to)"
 _CODE = regex(r".*\.(?:py|js|ts|sh|go|rs|c|cc|cpp|h|java|rb|pl|r|sql|tex|html|css)$", re.I)
 
+# A list of what things are before the work starts.
+_GIVEN = regex(
+    r"\b(?:initial\w*|start(?:s|ing|ed)?|beg[ai]n\w*|inputs?|given|current(?:ly)?|original(?:ly)?)\b[^\n]*[:：][ \t]*\n"
+    r"(?:[ \t]*(?:[-*+]|\d+[.)])[^\n]*\n|[ \t]*\n)*[^\n]*\Z",
+    re.I,
+)
+
 Hit = tuple[Span, str, str]
 
 
@@ -150,7 +157,7 @@ def _examples(document: Markdown, asserted: _Asserted) -> Iterator[Hit]:
     for block in blocks:
         outside = outside[: block.start] + " " * (block.end - block.start) + outside[block.end :]
     for value, key, _ in asserted.in_files if blocks else ():
-        word = re.compile(rf"(?<![\w.]){re.escape(value)}(?!\w)")
+        word = re.compile(rf"(?<![\w.]){re.escape(value)}(?!\w)", re.I)
         header = not key and re.search(r"[|,\t]", value)
         if len(value) < 2 or header or _TRIVIAL.fullmatch(value) or word.search(outside):
             continue
@@ -179,7 +186,8 @@ def _labels(document: Markdown, asserted: _Asserted) -> Iterator[Hit]:
                 open_too = len(re.findall(re.escape(value), text, re.I)) > 1
                 named = bool(listing) and not open_too and any(_WHICH.search(a) for a in asks)
             else:
-                named = not listing and bool(words := stems(label)) and words <= asked
+                given = _GIVEN.search(text, max(0, found.start() - 600), found.start())
+                named = not (listing or given) and bool(words := stems(label)) and words <= asked
             if named and (pattern is _LABELLED or _one_of_several(document, value)):
                 place = _inside(document.fragment, found.start("value"), value)
                 yield place, value, f"the brief gives the {label} it asks for"

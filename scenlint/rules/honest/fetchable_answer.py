@@ -12,21 +12,38 @@ from scenlint.source.shell import Command, parse
 from scenlint.source.text import Span
 from scenlint.task.context import Context
 from scenlint.task.fetches import read_fetches
+from scenlint.task.installs import arguments
 from scenlint.task.model import Place
 from scenlint.task.runs import oracle_runs
 
 _CHANGE = regex(
     r"https?://(?:www\.)?(?:github|gitlab|bitbucket)\.\w+/[\w.-]+/[\w.-]+/(?:-/)?(?:issues|pulls?|merge_requests|commits?)/\w+"
 )
+# Where a link leads to the change itself: words before it that call it so, none that blame it or only refer to it.
+_CALLED_FIX = regex(
+    r"\b(?:patch(?:es)?|PR|pull[- ]requests?|fix(?:es)?|solv\w+|resolv\w+|clos(?:e|es|ing)|implement(?:s|ed|ing)?|"
+    r"backport\w*|apply|port|solution)\b[^.\n]*\Z",
+    re.I,
+)
+_BLAMED = regex(
+    r"\b(?:introduc|caus|reason|due|bisect|regress|broke|since|posted|reported|discuss|comment|similar|because|result|"
+    r"chang|original|relat|recent|mention|added|see\b|after)\w*[^.\n]*\Z",
+    re.I,
+)
 _FIX = regex(
     r"\bfix|\bbug|vulnerab|\bCVE|regress|broken|fails?\b|failing|incorrect|\bissue|crash|wrong|restore|implement|"
     r"\badd (?:an? |the )?(?:support|option|method|function|flag|feature)",
     re.I,
 )
-_GIT = regex(r"\bgit\b|\bcommits?\b|\bbranch|\bhistory\b|\bmerge\b|rebase", re.I)
+_GIT = regex(
+    r"\bgit\b|\bcommits?\b|\bbranch|\bhistory\b|\bmerge\b|rebase",
+    re.I,
+    words=("git", "commit", "branch", "history", "merge", "rebase"),
+)
 # What leaves nothing behind of what came later.
 _CLEANED = regex(
-    r"\brm\s+-\w*r\w*\s[^\n;&|]*\.git(?![\w-])|\bgit\s+gc\b[^\n;&|]*--prune|-name\s+\W*\.git\b|filter-repo|--orphan|\bgit\s+init\b"
+    r"\brm\s+-\w*r\w*\s[^\n;&|]*\.git(?![\w-])|\bgit\s+gc\b[^\n;&|]*--prune|-name\s+\W*\.git\b|filter-repo|--orphan|\bgit\s+init\b",
+    words=("git", "filter-repo", "--orphan"),
 )
 
 
@@ -59,7 +76,9 @@ def _cloned(stage: Stage, brief: str) -> Iterator[Finding]:
     """A clone of the project at hand that keeps the commits behind the one that the task starts from."""
     steps = [(step, command) for step in stage.history for s in step.scripts for command in parse(s).deep()]
     for number, (step, command) in enumerate(steps):
-        clone = next((f for f in read_fetches(command, step.variables) if f.tool == "git clone"), None)
+        if command.program not in ("git", None):
+            continue
+        clone = next((f for f in read_fetches(arguments(command, step.variables)) if f.tool == "git clone"), None)
         later = steps[number + 1 :]
         if clone is None or not clone.public or not _is_subject(step, command, stage, clone.what, brief):
             continue
@@ -102,8 +121,11 @@ def _is_subject(step: Instruction, command: Command, stage: Stage, url: str, bri
     inside = f"{(stage.workdir or '/').rstrip('/')}/".startswith(f"{place.rstrip('/')}/") or name == posixpath.basename(
         stage.workdir or ""
     )
+    folded = brief.casefold()
     return inside or any(
-        re.search(rf"(?<![\w-])/?{re.escape(n)}(?![\w-])", brief, re.I) for n in {repository, name} if len(n) > 2
+        re.search(rf"(?<![\w-])/?{re.escape(n)}(?![\w-])", brief, re.I)
+        for n in {repository, name}
+        if len(n) > 2 and n.casefold() in folded
     )
 
 
@@ -128,13 +150,14 @@ def _shipped(task: Task) -> Iterator[Finding]:
 
 def _linked(task: Task) -> Iterator[Finding]:
     for brief in task.briefs:
-        if found := _CHANGE.search(brief.prose.text):
-            yield Finding.at(
-                brief.prose.span(*found.span()),
-                "the brief links to the upstream change, and the network is not switched off",
-                help="describe the problem in the brief instead, or switch the network off",
-            )
-            return
+        for found in _CHANGE.finditer(brief.prose.text):
+            if _is_the_change(task, brief.prose.text, found):
+                yield Finding.at(
+                    brief.prose.span(*found.span()),
+                    "the brief links to the upstream change, and the network is not switched off",
+                    help="describe the problem in the brief instead, or switch the network off",
+                )
+                return
     for run in oracle_runs(task):
         for fetch in run.fetches:
             if _CHANGE.search(fetch.what) or re.search(r"\.(?:patch|diff)$", fetch.what):
@@ -144,3 +167,13 @@ def _linked(task: Task) -> Iterator[Finding]:
                     help="keep the change in the solution's own files, and switch the network off",
                 )
                 return
+
+
+def _is_the_change(task: Task, text: str, link: re.Match[str]) -> bool:
+    """Whether the linked issue or change is the one that the task asks for, not one that it speaks of."""
+    number = link[0].rpartition("/")[2]
+    if len(number) > 2 and re.search(rf"(?<![0-9a-f]){re.escape(number)}(?![0-9a-f])", task.folder.name, re.I):
+        return True
+    before = text[max(0, link.start() - 150) : link.start()]
+    comment = text[link.end() :].startswith("#")
+    return not comment and _CALLED_FIX.search(before) is not None and not _BLAMED.search(before)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
+from scenlint.rules import Confidence, Finding, Fix, Kind, Role, Severity, Task, rule
 from scenlint.source import markdown
 from scenlint.source.regex import regex
 from scenlint.source.text import Fragment
@@ -20,8 +20,8 @@ _NEEDED = regex(
 )
 _MANY = 8  # so many carry a message
 _MARKUP = regex(
-    r"style\s*=\s*[\"'][^\"']*(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|color\s*:\s*(?:white|#fff))[^\"']*[\"']"
-    r"|<\w+[^>]*\shidden(?:\s[^>]*)?>",
+    r"style\s*=\s*[\"'][^\"']{0,500}(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|color\s*:\s*(?:white|#fff))[^\"']{0,500}[\"']"
+    r"|<\w+[^<>]{0,1000}\shidden(?:\s[^<>]{0,1000})?>",
     re.I,
 )
 _WHO = (
@@ -35,16 +35,58 @@ _ORDERS = regex(
     rf"|\b(?:note|message|instructions?|attention)[: ]+(?:to|for) (?:all |any )?{_WHO}\b"
     rf"|\b{_WHO} (?:reading|processing|reviewing|grading) this\b",
     re.I,
+    words=(
+        "ignore ",
+        "disregard ",
+        "forget ",
+        "llm",
+        "language model",
+        "coding agent",
+        "automated ",
+        "a ai",
+        "an ai",
+        "to ai",
+        "for ai",
+        "all ai",
+        "any ai",
+        "reading this",
+        "processing this",
+        "reviewing this",
+        "grading this",
+    ),
 )
 _ADDRESSED = regex(
-    rf"\b(?:{_WHO}|agents?|assistants?|models?|graders?|reviewers?|you)\b[^.]*"
+    rf"\b(?:{_WHO}|agents?|assistants?|models?|graders?|reviewers?|you)\b[^.]{0,400}"
     r"\b(?:must|should|shall|always|never|do not|need to|have to)\b",
     re.I,
 )
+# What an issue tracker's template tells whoever reports something, and the mark that one puts before a link.
+_TEMPLATE = regex(
+    r"\b(?:submit|open|fil)(?:ting|ing)? (?:the|an?|this|your) (?:issue|bug|report|ticket)|"
+    r"\b(?:this|the|your) (?:issue|bug report)\b|\bfeel free to (?:delete|remove)\b|"
+    r"\bfill (?:out|in) (?:the|this) form\b|\bpost a question\b|\bpasted?\b|"
+    r"\b(?:delete|remove) (?:this|these|the) (?:\w+ )?(?:sections?|comments?|lines?)\b",
+    re.I,
+)
+_LINK_MARK = regex(r"(?<![^\s(\[])\u200b{1,2}(?=[\w.])")
 _ABOUT = regex(
     r"inject|jailbreak|adversarial|unicode|zero-width|invisible|bidi|steganogra|hidden (?:text|message)|watermark|"
     r"\bprompts?\b|\bLLMs?\b",
     re.I,
+    words=(
+        "inject",
+        "jailbreak",
+        "adversarial",
+        "unicode",
+        "zero-width",
+        "invisible",
+        "bidi",
+        "steganogra",
+        "hidden ",
+        "watermark",
+        "prompt",
+        "llm",
+    ),
 )
 _DATA = regex(r"\.(?:json|jsonl|csv|tsv|xml|html?|sql|log|ya?ml|svg|ipynb|po|srt|vtt|eml|mbox|tex|bib)$", re.I)
 _HELP = "take it out; what the agent has to know stands in the brief for everyone to read"
@@ -58,6 +100,7 @@ _HELP = "take it out; what the agent has to know stands in the brief for everyon
     kind=Kind.FACT,
     needs={Role.BRIEF},
     refute="the task is about such text, or the script of the language needs the character",
+    fix="unsafe",
 )
 def hidden_text(task: Task) -> Iterator[Finding]:
     if any(_ABOUT.search(b.prose.text) for b in task.briefs):
@@ -67,8 +110,15 @@ def hidden_text(task: Task) -> Iterator[Finding]:
         if text.fragment.language == "data" or (not text.brief and _DATA.search(name)):
             continue
         for start, end, what in _hidden(text):
-            yield Finding.at(text.fragment.span(start, end), what, help=_HELP)
+            fix = _without(text.fragment) if what.startswith("an invisible") else None
+            yield Finding.at(text.fragment.span(start, end), what, help=_HELP, fix=fix)
             break  # one a text: where there is one, there are more
+
+
+def _without(fragment: Fragment) -> Fix | None:
+    body = fragment.text
+    places = [m.span() for m in _INVISIBLE.finditer(body) if m.start() and not _is_needed(body, *m.span())]
+    return Fix.of("remove what is invisible", *(fragment.edit(*place, "") for place in places), safe=False)
 
 
 def _hidden(text: Text) -> Iterator[tuple[int, int, str]]:
@@ -86,14 +136,15 @@ def _hidden(text: Text) -> Iterator[tuple[int, int, str]]:
 
 
 def _is_needed(body: str, start: int, end: int) -> bool:
-    return bool(_NEEDED.search(body[max(0, start - 2) : start]) or _NEEDED.search(body[end : end + 2]))
+    around = body[max(0, start - 2) : start], body[end : end + 2]
+    return any(_NEEDED.search(text) for text in around) or _LINK_MARK.match(body, start) is not None
 
 
 def _unseen(brief: Fragment) -> Iterator[tuple[int, int, str]]:
     """What a rendered brief does not show."""
     parsed = markdown.parse(brief)
     for block in parsed.of(markdown.Part.COMMENT):
-        if _ADDRESSED.search(block.text):
+        if _ADDRESSED.search(block.text) and not _TEMPLATE.search(block.text):
             yield block.start, block.end, "this comment gives instructions that a rendered brief does not show"
     code = parsed.of(markdown.Part.CODE)
     for match in _MARKUP.finditer(brief.text):

@@ -4,7 +4,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
+from scenlint.rules import Confidence, Finding, Fix, Kind, Role, Severity, Task, rule
 from scenlint.source.shell import Command
 from scenlint.task.checks.shells import decides
 from scenlint.task.model import Isolation, Verifier
@@ -26,6 +26,7 @@ _OWN = "call the tools themselves, with settings of the verifier's own, or run t
     kind=Kind.FACT,
     needs={Role.VERIFIER},
     refute="a task with such a file planted by the agent is still graded 0",
+    fix="unsafe",
 )
 def hijackable_tools(task: Task) -> Iterator[Finding]:
     verifier = task.verifier
@@ -39,7 +40,31 @@ def hijackable_tools(task: Task) -> Iterator[Finding]:
     if found:
         command, holes, cure = max(found, key=lambda f: len(f[1]))
         name = " ".join(w.raw for w in command.tool_words[: 2 if cure is _OWN else 1])
-        yield Finding.at(command.span, f"`{name}` obeys what the agent can leave behind: {'; '.join(holes)}", help=cure)
+        yield Finding.at(
+            command.span,
+            f"`{name}` obeys what the agent can leave behind: {'; '.join(holes)}",
+            help=cure,
+            fix=_shielded(verifier, command, holes),
+        )
+
+
+def _shielded(verifier: Verifier, command: Command, holes: list[str]) -> Fix | None:
+    """pytest with settings of its own, where the tests are the verifier's, have no `conftest.py`, and that is all."""
+    tool = command.tool_words[0]
+    ours = {f.path.name for f in verifier.files}
+    runs_ours = any(posixpath.basename(w.pattern.partition("::")[0]) in ours for w in command.tool_words[1:])
+    if command.tool != "pytest" or not runs_ours or "conftest.py" in ours or "$" in tool.raw:
+        return None
+    if any("working directory" in hole for hole in holes):
+        return None
+    given = {w.pattern.partition("=")[0] for w in command.tool_words}
+    options = f"-c /dev/null --rootdir={verifier.mount or '/tests'}" if any("ini" in hole for hole in holes) else ""
+    if options and given & {"-c", "--config-file", "--rootdir"}:
+        return None
+    options += " --noconftest" if any("conftest" in hole for hole in holes) else ""
+    at = tool.start + len(tool.raw)
+    edit = command.fragment.edit(at, at, f" {options.strip()}")
+    return Fix.of(f"run it with `{options.strip()}`", edit, safe=False)
 
 
 def _holes(task: Task, verifier: Verifier, command: Command) -> tuple[list[str], str]:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
+from scenlint.source.json_reader import loads
 from scenlint.source.regex import regex
 from scenlint.source.text import Span
 from scenlint.task.asserted import asserted, says
@@ -109,6 +110,6 @@ def _is_input(task: Task, path: str) -> bool:
 def _outputs(task: Task, item: Given) -> str:
     """What the cells of a notebook have printed."""
     with suppress(ValueError, AttributeError, TypeError):
-        cells = json.loads(_text(task, item)).get("cells", [])
+        cells = loads(_text(task, item)).get("cells", [])
         return "\n".join(json.dumps(c.get("outputs", "")) for c in cells)
     return ""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
-from scenlint.source.python import PyModule
+from scenlint.source.python import PyModule, syntax_tree
 from scenlint.source.regex import regex
 from scenlint.source.text import Span
 from scenlint.task.leaks import ANSWERLIKE, copies, in_briefs
@@ -67,16 +67,17 @@ def _shown(task: Task, name: str, case: str) -> Span | None:
 def _case(text: str) -> str | None:
     """The literal arguments of a call, in one spelling; None where one is no literal."""
     try:
-        call = ast.parse(text, mode="eval").body
-    except SyntaxError:
+        (statement,) = syntax_tree(text).body
+    except (SyntaxError, ValueError):
         return None
+    call = statement.value if isinstance(statement, ast.Expr) else None
     return _spelt(call.args) if isinstance(call, ast.Call) and call.args else None
 
 
 def _spelt(nodes: list[ast.expr]) -> str | None:
     try:
         return repr([ast.literal_eval(n) for n in nodes])
-    except (ValueError, TypeError, SyntaxError, MemoryError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
 
 

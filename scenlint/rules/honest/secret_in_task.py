@@ -79,10 +79,18 @@ def _is_random(value: str) -> bool:
     """Whether a text was drawn at random rather than typed as a stand-in."""
     body = re.sub(r"^(?:AKIA|ASIA|gh[pousr]_|github_pat_|sk-\w+-|sk-|[rs]k_live_|hf_|xox\w-|AIza)", "", value)
     mixed = any(c.isdigit() for c in body) and any(c.isalpha() for c in body)
-    steps = sum(ord(b) - ord(a) in (0, 1, -1) for a, b in pairwise(body))
-    return (
-        mixed and len(set(body)) >= min(10, len(body) * 0.6) and steps * 4 < len(body) and not _PLACEHOLDER.search(body)
-    )
+    varied = mixed and len(set(body)) >= min(10, len(body) * 0.6) and body.count("%") * 6 < len(body)
+    counted = _steps(body) * 4 >= len(body) or any(
+        _steps(part) * 4 >= len(part) * 3
+        for part in (re.sub(r"\d", "", body), re.sub(r"\D", "", body))
+        if len(part) > 4
+    )  # "abcd…", and "a1b2c3d4…"
+    return varied and not counted and not _PLACEHOLDER.search(body)
+
+
+def _steps(text: str) -> int:
+    """How often a character follows its neighbour in the alphabet, or is the same."""
+    return sum(ord(b) - ord(a) in (0, 1, -1) for a, b in pairwise(text))
 
 
 def _is_machinery(task: Task, source: Source) -> bool:

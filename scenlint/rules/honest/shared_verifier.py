@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
+from scenlint.source.text import Span
 from scenlint.task.model import Isolation
 from scenlint.task.users import agent_is_root
 
@@ -27,12 +28,8 @@ def shared_verifier(task: Task) -> Iterator[Finding]:
         who = "who is root there" if agent_is_root(task) else "whose user can still leave files behind"
         said = f"the verifier runs in the agent's container after the agent, {who}"
         help = "run it in a container of its own that gets the agent's artefacts only, where the format can"
-    script = next((g.script or g.span for g in task.verifier.graders if g.script or g.span), None)
-    where = script.source.lines(1) if script is not None else task.folder
+    places = (g.script.first_line() if g.script else g.span for g in task.verifier.graders)
+    where = next((place for place in places if place), task.folder)
     at = task.metadata.data.key_span("verifier") if task.metadata and task.metadata.data.get("verifier") else where
-    yield Finding.at(
-        at,
-        said,
-        help=help,
-        related=[related(where, "this runs there")] if at is not where and script is not None else [],
-    )
+    runs = [related(where, "this runs there")] if at is not where and isinstance(where, Span) else []
+    yield Finding.at(at, said, help=help, related=runs)

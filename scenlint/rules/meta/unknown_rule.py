@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from scenlint.rules import Confidence, Finding, Kind, Severity, Task, rule
+from scenlint.rules import Confidence, Finding, Fix, Kind, Severity, Task, rule
+from scenlint.source.edit import respelled
 from scenlint.source.text import Span
 
 
@@ -14,6 +15,7 @@ from scenlint.source.text import Span
     kind=Kind.FACT,
     refute="`scenlint rules` lists the name",
     late=True,
+    fix="unsafe",
 )
 def unknown_rule(task: Task) -> Iterator[Finding]:
     for suppression in task.suppressions:
@@ -25,4 +27,5 @@ def unknown_rule(task: Task) -> Iterator[Finding]:
 def unknown(name: str, span: Span, close: list[str]) -> Finding:
     """The finding for one unknown name; the engine makes it for configuration files too."""
     hint = f"did you mean `{close[0]}`?" if close else "`scenlint rules` lists the known ones"
-    return Finding.at(span, f"no rule is called `{name}`", help=hint)
+    fix = Fix.of(f"name `{close[0]}`", respelled(span, name, close[0]), safe=False) if close else None
+    return Finding.at(span, f"no rule is called `{name}`", help=hint, fix=fix)

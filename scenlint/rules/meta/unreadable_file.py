@@ -27,9 +27,7 @@ def unreadable_file(task: Task) -> Iterator[Finding]:
     for document in task.documents:
         error = document.data.error
         if error:
-            yield Finding.at(
-                error.span, f"{document.name} cannot be parsed: {error.message}", help="correct the syntax"
-            )
+            yield Finding.at(error.span, f"{document.name} cannot be parsed: {error.message}", help=error.help)
     for requirement in task.requirements:
         source = task.files.read(requirement.path) if requirement.path in task.files else None
         if source is not None and source.binary:

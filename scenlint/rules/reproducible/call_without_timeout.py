@@ -3,7 +3,8 @@
 import ast
 from collections.abc import Iterator
 
-from scenlint.rules import Confidence, Finding, Isolation, Kind, Role, Severity, Task, rule
+from scenlint.rules import Confidence, Finding, Fix, Isolation, Kind, Role, Severity, Task, rule
+from scenlint.source.edit_python import set_keyword
 from scenlint.source.python import PyModule, parse
 
 _HTTP = {
@@ -29,6 +30,7 @@ _POSITION = {"urllib.request.urlopen": 2, "socket.create_connection": 1}
     kind=Kind.FACT,
     needs={Role.VERIFIER},
     refute="a limit is set elsewhere: for the whole client or process, or by a wrapper such as `timeout 30`",
+    fix="unsafe",
 )
 def call_without_timeout(task: Task) -> Iterator[Finding]:
     assert task.verifier is not None
@@ -45,7 +47,16 @@ def call_without_timeout(task: Task) -> Iterator[Finding]:
                     module.span(call.func),
                     f"`{module.dotted(call.func)}` waits without a limit",
                     help="give it a `timeout=` well below the verifier's own limit, and count a timeout as no answer",
+                    fix=_limited(module, call),
                 )
+
+
+def _limited(module: PyModule, call: ast.Call) -> Fix | None:
+    """With a limit: that of the function around the call, where it takes one."""
+    function = module.function_of(call)
+    given = function is not None and any(a.arg == "timeout" for a in [*function.args.args, *function.args.kwonlyargs])
+    limit = "timeout" if given else "60" if module.dotted(call.func) in _PROCESSES else "30"
+    return Fix.of(f"pass `timeout={limit}`", *set_keyword(module, call, "timeout", limit), safe=False)
 
 
 def _has_timeout(module: PyModule, call: ast.Call) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
-from scenlint.task.images import find_images
+from scenlint.task.images import find_images, pin
 
 
 @rule(
@@ -15,6 +15,7 @@ from scenlint.task.images import find_images
     needs={Role.ENVIRONMENT},
     aliases=["DL3006", "DL3007"],
     refute="the reference names a build stage or an image that this task builds itself",
+    fix="safe",
 )
 def latest_tag(task: Task) -> Iterator[Finding]:
     for image in find_images(task):
@@ -25,4 +26,5 @@ def latest_tag(task: Task) -> Iterator[Finding]:
                 image.span,
                 f"`{reference.text}` {state}: whatever is newest on the day of the build",
                 help="name a version and pin it by digest, as `name:version@sha256:…`",
+                fix=pin(task, image),
             )

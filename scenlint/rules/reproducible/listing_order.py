@@ -4,7 +4,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
+from scenlint.rules import Confidence, Finding, Fix, Kind, Role, Severity, Task, related, rule
+from scenlint.source.edit_python import replace, wrap
 from scenlint.source.python import PyModule, parse
 from scenlint.source.shell import Command
 from scenlint.task.runs import verifier_runs
@@ -22,6 +23,7 @@ _KEEP = ("list", "tuple", "iter", "reversed", "enumerate")  # these keep whateve
     kind=Kind.CLAIM,
     needs={Role.VERIFIER},
     refute="there is only ever one item, or every order gives the same verdict",
+    fix="safe",
 )
 def listing_order(task: Task) -> Iterator[Finding]:
     for fragment in task.verifier.code("python") if task.verifier else []:
@@ -35,6 +37,7 @@ def listing_order(task: Task) -> Iterator[Finding]:
                         f"{what} come{'s' if what.startswith('a ') else ''} in no fixed order, and {use[1]}",
                         help="sort it first: `sorted(…)`",
                         related=[related(module.span(use[0]), "the order matters here")],
+                        fix=_sorted(module, node, use[0]),
                     )
     yield from _found(task)
 
@@ -52,7 +55,44 @@ def _found(task: Task) -> Iterator[Finding]:
                 run.command.span,
                 "what `find` prints comes in no fixed order, and one of it is taken",
                 help="sort it first: `find … | sort | head -n 1`",
+                fix=_piped(run.command),
             )
+
+
+def _piped(find: Command) -> Fix | None:
+    if "-print0" in find.span.text:
+        return None
+    return Fix.of("sort what `find` prints", find.fragment.edit(find.end, find.end, " | sort"))
+
+
+def _sorted(module: PyModule, node: ast.AST, use: ast.AST) -> Fix | None:
+    """Sorted: one of the orders that there could have been, so it is safe where the items are names and paths."""
+    up = module.parent(node)
+    name = module.dotted(node.func) if isinstance(node, ast.Call) else ""
+    safe = name not in ("", "set", "frozenset")
+    if isinstance(up, ast.withitem):
+        return None
+    if isinstance(use, ast.Call):  # next(…)
+        edits = wrap(module, node, "iter(sorted(", "))")
+    elif name == "os.scandir":
+        edits = wrap(module, node, "sorted(", ", key=lambda entry: entry.name)")
+    elif isinstance(up, ast.Call) and module.dotted(up.func) == "list":
+        edits = replace(module, up.func, "sorted")
+    else:
+        edits = wrap(module, node, "sorted(", ")")
+    if isinstance(use, ast.Compare):
+        other = next((side for side in (use.left, *use.comparators) if isinstance(side, ast.List)), None)
+        if other is None or any(isinstance(above, ast.ListComp) for above in module.parents(node)):
+            return None  # what is compared may have another order than what is sorted
+        if not _in_order(other):
+            safe, edits = False, [*edits, *wrap(module, other, "sorted(", ")")]
+    return Fix.of("sort it", *edits, safe=safe)
+
+
+def _in_order(node: ast.List) -> bool:
+    """Whether a list is written in the order that sorting gives."""
+    values = [item.value for item in node.elts if isinstance(item, ast.Constant) and isinstance(item.value, str)]
+    return len(values) == len(node.elts) and values == sorted(values)
 
 
 def _unordered(module: PyModule, node: ast.AST) -> str:

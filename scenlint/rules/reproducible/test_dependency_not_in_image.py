@@ -85,7 +85,11 @@ def _is_optional(command: Command) -> bool:
     """Whether the script goes on another way where the command is missing."""
     asked = rf"\b(?:command -[vV]|which|type|hash)\s+(?:-\w+\s+)?{re.escape(command.program or '')}\b"
     alternatives = (a for a in command.ancestors() if isinstance(a, AndOr))
-    return any("||" in a.operators for a in alternatives) or re.search(asked, command.script.fragment.text) is not None
+    script = command.script.fragment
+    return (
+        any("||" in a.operators for a in alternatives)
+        or script.memo(asked, lambda: re.search(asked, script.text)) is not None
+    )
 
 
 def _plugins(task: Task, provision: Provision) -> Iterator[tuple[str, Span, str]]:

@@ -7,6 +7,7 @@ from scenlint.source.text import Span
 from scenlint.task.images import find_images
 from scenlint.task.installs import SYSTEM, Install, Origin
 from scenlint.task.installs.files import read_manifest
+from scenlint.task.installs.pins import pin_packages
 from scenlint.task.model import Place
 from scenlint.task.policy import Profile
 from scenlint.task.runs import Run, build_runs, oracle_runs, verifier_runs
@@ -20,6 +21,7 @@ from scenlint.task.runs import Run, build_runs, oracle_runs, verifier_runs
     kind=Kind.FACT,
     aliases=["unpinned-python-dependency", "DL3008", "DL3013", "DL3016", "DL3018", "DL3028", "DL3033", "DL3041"],
     refute="a lock file, a constraints file or a snapshot of the index decides the version",
+    fix="safe",
 )
 def unpinned_dependency(task: Task) -> Iterator[Finding]:
     seen: set[Span] = set()
@@ -32,14 +34,14 @@ def unpinned_dependency(task: Task) -> Iterator[Finding]:
             if run.instruction:
                 system.setdefault(run.instruction.span, []).extend(loose)
         elif loose:
-            yield _finding(loose)
+            yield _finding(task, loose)
         for install in found:
             listed = [
                 i for i in read_manifest(task, install, _folder(task, run)) if not i.pinned and i.span not in seen
             ]
             seen.update(i.span for i in listed)
             if listed:
-                yield _finding(listed, install)
+                yield _finding(task, listed, install)
     if task.policy.profile in (Profile.SEED, Profile.MINIMAL) and not _frozen(task):
         yield from (_posture(installs) for installs in system.values())
 
@@ -51,7 +53,7 @@ def _folder(task: Task, run: Run) -> str | None:
     return task.verifier.folder if task.verifier and run.script in task.verifier.files else None
 
 
-def _finding(loose: list[Install], listing: Install | None = None) -> Finding:
+def _finding(task: Task, loose: list[Install], listing: Install | None = None) -> Finding:
     first = loose[0]
     message = f"`{first.shown}` {first.why}" if len(loose) == 1 else f"{_names(loose)} have no exact version"
     others = [related(i.span, f"`{i.shown}` {i.why}") for i in loose[1:6]]
@@ -63,6 +65,7 @@ def _finding(loose: list[Install], listing: Install | None = None) -> Finding:
         message,
         help=f"give {target} that the scenario was calibrated with, or install from a lock file",
         related=others,
+        fix=pin_packages(task, loose),
     )
 
 

@@ -9,7 +9,7 @@ from scenlint.source.regex import regex
 from scenlint.source.shell import Command, language_of
 from scenlint.task.fetches import Fetch
 from scenlint.task.hosts import host_of, is_near
-from scenlint.task.installs.model import UNKNOWN, Arg, arguments, parse_options, ref_problem, url_problem
+from scenlint.task.installs.model import UNKNOWN, Arg, parse_options, ref_problem, url_problem
 from scenlint.task.runs import Run, build_runs
 
 _CHECKS = regex(r"(?:sha\d*|md5|b2)sum|shasum|gpg2?|gpgv|cosign|minisign|signify")
@@ -102,12 +102,12 @@ def _checked_out(run: Run, runs: list[Run]) -> bool:
     """Whether later commands of the stage fix the commit: before the next clone, or as often as there are clones."""
     stage = run.instruction.stage if run.instruction else None
     clones, moves = 1, 0
-    for other in runs[runs.index(run) + 1 :]:
+    at = next(n for n, other in enumerate(runs) if other is run)
+    for other in runs[at + 1 :]:
         if other.instruction is None or other.instruction.stage is not stage:
             continue
-        args = arguments(other.command, other.variables)
         clones += any(f.tool == "git clone" for f in other.fetches)
-        moves += _fixes_commit(args)
+        moves += other.memo("fixes commit", lambda run=other: _fixes_commit(run.arguments))  # type: ignore[misc]
         if moves >= clones:
             return True
     return False
@@ -116,7 +116,7 @@ def _checked_out(run: Run, runs: list[Run]) -> bool:
 def _fixes_commit(args: list[Arg]) -> bool:
     """Whether a command goes to a commit or tag, or compares HEAD with one."""
     words = [a.text for a in args]
-    if any(_COMMIT.fullmatch(w) for w in words):
+    if any(len(w) == 40 and _COMMIT.fullmatch(w) for w in words):
         return True
     verb = next((n for n, w in enumerate(words) if w in ("checkout", "reset", "switch", "fetch")), None)
     if verb is None or "git" not in words[:verb] or "--" in words:

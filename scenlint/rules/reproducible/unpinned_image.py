@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
-from scenlint.task.images import find_images
+from scenlint.task.images import find_images, pin
 
 
 @rule(
@@ -14,6 +14,7 @@ from scenlint.task.images import find_images
     kind=Kind.FACT,
     needs={Role.ENVIRONMENT},
     refute="the reference names a build stage or an image that this task builds itself",
+    fix="safe",
 )
 def unpinned_image(task: Task) -> Iterator[Finding]:
     for image in find_images(task):
@@ -32,4 +33,5 @@ def unpinned_image(task: Task) -> Iterator[Finding]:
                 f"`{reference.text}` is named by tag only, so what it holds can change",
                 help=f"pin it as `{reference.text}@sha256:…`; "
                 f"`docker buildx imagetools inspect {reference.text}` prints the digest",
+                fix=pin(task, image),
             )

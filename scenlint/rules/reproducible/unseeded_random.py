@@ -3,7 +3,8 @@
 import ast
 from collections.abc import Iterator
 
-from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
+from scenlint.rules import Confidence, Finding, Fix, Kind, Role, Severity, Task, related, rule
+from scenlint.source.edit_python import behind_imports
 from scenlint.source.python import PyModule, parse
 from scenlint.source.regex import regex
 
@@ -29,6 +30,7 @@ _PURE = regex(
     kind=Kind.CLAIM,
     needs={Role.VERIFIER},
     refute="the value is an input of the agent's program, or the generator is seeded elsewhere",
+    fix="unsafe",
 )
 def unseeded_random(task: Task) -> Iterator[Finding]:
     for fragment in task.verifier.code("python") if task.verifier else []:
@@ -45,7 +47,17 @@ def unseeded_random(task: Task) -> Iterator[Finding]:
                     f"`{name}` is not seeded and has a say in the verdict, so the same work can pass or fail",
                     help="draw from `random.Random(1234)`, or look at everything",
                     related=[related(module.span(use), "it decides here")],
+                    fix=_seeded(module, draw),
                 )
+
+
+def _seeded(module: PyModule, draw: ast.Call) -> Fix | None:
+    """A seed behind the imports, for the functions of a module that share one generator."""
+    library = module.dotted(draw.func).rpartition(".")[0]
+    if library not in ("random", "numpy.random") or not isinstance(draw.func, ast.Attribute):
+        return None
+    call = f"{ast.unparse(draw.func.value)}.seed(1234)"
+    return Fix.of(f"call `{call}` first", *behind_imports(module, call), safe=False)
 
 
 def _is_draw(module: PyModule, call: ast.Call) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
 from scenlint.source.pyvalue import HOLE
 from scenlint.source.secrets import cut
+from scenlint.task.protocol_fixes import mended
 from scenlint.task.verdict_flow.points import points, site
 
 
@@ -17,6 +18,7 @@ from scenlint.task.verdict_flow.points import points, site
     needs={Role.VERIFIER},
     formats={"saas-bench"},
     refute="the harness's pattern matches the line that is really printed",
+    fix="unsafe",
 )
 def malformed_protocol_line(task: Task) -> Iterator[Finding]:
     for found in points(task):
@@ -33,4 +35,5 @@ def malformed_protocol_line(task: Task) -> Iterator[Finding]:
                 f"this line {why}: `{cut(shown, 70)}`",
                 help="to stderr: `[PASS] (Npt) label  (detail)`, N a whole number, two spaces before the detail",
                 related=[related(stated, "stated here")] if stated != place else [],
+                fix=mended(line.output.place, why),
             )

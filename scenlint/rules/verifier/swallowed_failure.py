@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
+from scenlint.rules import Confidence, Finding, Fix, Kind, Role, Severity, Task, related, rule
+from scenlint.source.edit_shell import without_alternative
 from scenlint.source.python import parse
 from scenlint.task.checks.handlers import swallows
 from scenlint.task.checks.missing import missing_is_right
@@ -17,6 +18,7 @@ from scenlint.task.verdict_flow import swallowed_failures
     kind=Kind.CLAIM,
     needs={Role.VERIFIER},
     refute="work that cannot be read, or that fails the check, is graded below 1.0",
+    fix="unsafe",
 )
 def swallowed_failure(task: Task) -> Iterator[Finding]:
     for found in swallowed_failures(task):
@@ -25,6 +27,7 @@ def swallowed_failure(task: Task) -> Iterator[Finding]:
             f"a failed check passes: {found.how}",
             help="let the failure reach the verdict",
             related=[related(found.check, "the check")] if found.check else [],
+            fix=Fix.of("let it count", without_alternative(found.by), safe=False) if found.by else None,
         )
     yield from _in_python(task)
 

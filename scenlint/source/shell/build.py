@@ -21,7 +21,7 @@ from scenlint.source.shell.script import Script
 from scenlint.source.shell.words import (
     Word,
 )
-from scenlint.source.text import Fragment
+from scenlint.source.text import Fragment, write_as_is
 
 if TYPE_CHECKING:
     from tree_sitter import Node as Tree
@@ -50,16 +50,21 @@ def parse(fragment: Fragment) -> Script:
     return fragment.memo("shell", lambda: _parse(fragment))
 
 
-def _parse(fragment: Fragment) -> Script:
+def syntax(fragment: Fragment) -> tuple[Fragment, Tree]:
+    """The syntax tree, and the fragment that its offsets count in."""
     fragment = _unix(fragment)
-    tree = _parser().parse(fragment.index.utf8)
+    return fragment, _parser().parse(fragment.index.utf8).root_node
+
+
+def _parse(fragment: Fragment) -> Script:
+    fragment, tree = syntax(fragment)
     build = _Build(fragment)
     try:
-        root = build.sequence(tree.root_node)
+        root = build.sequence(tree)
     except RecursionError:
         return Script(fragment, Sequence(fragment, 0, len(fragment.text)), fragment.span(0, 0))
     _adopt(root)
-    bad = _first_error(tree.root_node) if tree.root_node.has_error else None
+    bad = _first_error(tree) if tree.has_error else None
     return Script(fragment, root, build.span(bad) if bad is not None else None)
 
 
@@ -73,7 +78,7 @@ def _unix(fragment: Fragment) -> Fragment:
         pieces.append((length, start))
         out.append(fragment.text[start : match.end()])
         length += match.end() - start
-    return fragment.derive("".join(out), fragment.language, pieces)
+    return fragment.derive("".join(out), fragment.language, pieces, write_as_is)
 
 
 def _first_error(node: Tree) -> Tree | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from scenlint.source.lazy import cached_property
 from scenlint.source.shell.words import Word
 from scenlint.source.text import Fragment, Span
 

@@ -6,10 +6,10 @@ import codecs
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
+from scenlint.source.lazy import cached_property
 from scenlint.source.regex import regex
 from scenlint.source.text import Span
 
@@ -44,9 +44,17 @@ class Word:
     @cached_property
     def values(self) -> frozenset[str | None]:
         """Every value it can have, None among them where one is unknown; never empty."""
+        if self._constant is not None:
+            return frozenset((self._constant,))
         return _values(self.parts, self.owner, self.start, ())
 
-    @property
+    @cached_property
+    def _constant(self) -> str | None:
+        """Its value where it has no parts that others decide."""
+        parts = [part for part in self.parts if isinstance(part, str)]
+        return "".join(parts) if len(parts) == len(self.parts) else None
+
+    @cached_property
     def text(self) -> str | None:
         """Its value, quotes removed and constant variables put in; None where it is unknown or not the only one."""
         return next(iter(self.values)) if len(self.values) == 1 else None
@@ -54,6 +62,8 @@ class Word:
     @cached_property
     def pattern(self) -> str:
         """The value with `*` for every unknown part: `$DIR/reward.txt` is `*/reward.txt`."""
+        if self._constant is not None:
+            return self._constant
         out = []
         for part in self.parts:
             found = _values((part,), self.owner, self.start, ())

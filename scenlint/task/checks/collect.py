@@ -51,8 +51,11 @@ def collected(module: PyModule, *, unittest: bool = False) -> Iterator[Item]:
             yield from (Item(f, cls) for f in _methods(cls, module) if f.name.startswith("test"))
 
 
-def passed_over(module: PyModule) -> Iterator[Passed]:
-    """Tests that pytest does not take, although someone wrote them as tests."""
+def passed_over(module: PyModule, *, unittest: bool = False) -> Iterator[Passed]:
+    """Tests that pytest (or unittest) does not take, although someone wrote them as tests."""
+    if unittest:
+        yield from _no_cases(module)
+        return
     for function in module.functions.values():
         if function.name.startswith("test_") and is_fixture(function, module):
             yield Passed(function, "it is marked as a fixture, which pytest runs for others only")
@@ -65,6 +68,18 @@ def passed_over(module: PyModule) -> Iterator[Passed]:
             yield Passed(cls, "pytest collects no class that has a constructor")
         elif not cls.name.startswith("Test") and not used:
             yield Passed(cls, "pytest collects classes whose name begins with `Test`")
+
+
+def _no_cases(module: PyModule) -> Iterator[Passed]:
+    used = {n.id for n in module.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    reason = "unittest takes the methods of a `unittest.TestCase` only"
+    for function in module.functions.values():
+        if function.name.startswith("test_") and function.name not in used and not is_fixture(function, module):
+            yield Passed(function, reason)
+    for cls in module.classes.values():
+        tests = any(f.name.startswith("test") for f in _methods(cls, module))
+        if cls.name.startswith("Test") and tests and cls.name not in used and not is_case(cls, module):
+            yield Passed(cls, reason)
 
 
 def is_fixture(function: Function, module: PyModule) -> bool:

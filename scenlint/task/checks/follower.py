@@ -37,6 +37,7 @@ class Follower:
         self.foreign = False  # a folder that is not the verifier's own is on the path of imports
         self.uncertain = 0  # branches around that may not be taken
         self.repeats = 0  # loops around whose rounds are not known
+        self.jumps: list[list[tuple[dict[str, Value], int]]] = []  # a loop each: names where a round was left, and why
         self.cwd = ""  # the folder that relative paths start from, where something has set it
         self.written: set[str] = set()  # paths that the verifier has written itself
         self.values: dict[ast.AST, Value] = {}  # what calls and names were seen to be

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -91,11 +91,11 @@ def _follow(script: Fragment, grader: Grader, verifier: Verifier, out: Started, 
             cwd = posixpath.join(cwd, command.arguments[-1].pattern)
         code = command.inline or command.heredoc
         if command.tool in RUNNERS:
-            _runner(command, grader, verifier, out)
+            _runner(command, script, grader, verifier, out)
         elif code is not None and code.language == "python":
             out.entries.append(_program(code, grader, command))
         elif command.script_word is not None:
-            file = find(verifier, command.script_word.pattern)
+            file = find(verifier, command.script_word.pattern, script)
             if file is not None and file.language == "python":
                 out.entries.append(_program(file, grader, command))
             elif file is not None and file.language == "shell":
@@ -117,7 +117,7 @@ def _program(script: Fragment, grader: Grader, command: Command | None) -> Entry
     return Entry("script", module, grader, command)
 
 
-def _runner(command: Command, grader: Grader, verifier: Verifier, out: Started) -> None:
+def _runner(command: Command, script: Fragment, grader: Grader, verifier: Verifier, out: Started) -> None:
     kind = "unittest" if command.tool == "unittest" else "pytest"
     words = [w.pattern for w in command.tool_words[1:]]
     targets = [w for n, w in enumerate(words) if not w.startswith("-") and not _takes(words[n - 1] if n else "")]
@@ -128,7 +128,8 @@ def _runner(command: Command, grader: Grader, verifier: Verifier, out: Started) 
     found: dict[Fragment, set[str]] = {}
     for target in paths:
         path, _, name = target.partition("::")
-        file = find(verifier, path if kind == "pytest" else path.replace(".", "/") + ".py")
+        dotted = kind == "unittest" and not path.endswith(".py")
+        file = find(verifier, path.replace(".", "/") + ".py" if dotted else path, script)
         if file is not None and file.language == "python":
             found.setdefault(file, set()).update([name.split("::")[0].split("[")[0]] if name else [])
         elif not path.endswith(".py"):
@@ -153,18 +154,24 @@ def test_files(verifier: Verifier) -> list[Fragment]:
     return [f for f in verifier.code("python") if TEST_FILE.fullmatch(f.path.name)]
 
 
-def find(verifier: Verifier, path: str) -> Fragment | None:
-    """The verifier's file that a path in a script means: the one whose own path it ends like."""
+def find(verifier: Verifier, path: str, beside: Fragment | None = None) -> Fragment | None:
+    """The verifier's file that a path in a script means: the one whose own path it ends like.
+
+    Of several, that which lies nearest `beside`, the script: each step of a task has a verifier of its own.
+    """
     tail = [p for p in path.split("/") if p not in ("", ".", "..")]
-    best: tuple[int, Fragment] | None = None
+    best: tuple[tuple[int, int], Fragment] | None = None
     for file in verifier.files:
-        parts = file.path.parts
-        common = 0
-        while common < min(len(tail), len(parts)) and tail[-1 - common] == parts[-1 - common]:
-            common += 1
-        if common and (best is None or common > best[0]):
-            best = (common, file)
+        common = _alike(tail[::-1], file.path.parts[::-1])
+        rank = (common, _alike(file.path.parts, beside.path.parts) if beside is not None else 0)
+        if common and (best is None or rank > best[0]):
+            best = (rank, file)
     return best[1] if best else None
+
+
+def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many parts two paths have in common at their beginning."""
+    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def helpers(verifier: Verifier) -> Iterator[Fragment]:

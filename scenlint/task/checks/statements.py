@@ -119,6 +119,7 @@ class Statements(Guarded):
             self.fail(node, env, "assert", "AssertionError", value)
         if self.frames:
             self.frames[-1].escaped |= value.all_why
+        _narrow(node.test, True, env)
         return decided is not False
 
     def _s_If(self, node: ast.If, env: Env) -> bool:
@@ -159,7 +160,7 @@ class Statements(Guarded):
         names = dict(env.names)
         for item in self.rounds(iterable):
             self.assign(node.target, item, env)
-            self.block(node.body, env)
+            self._round(node.body, env)
         self.ctx = before
         self.uncertain -= unsure
         self.repeats -= repeats
@@ -178,7 +179,7 @@ class Statements(Guarded):
         self.uncertain += not endless
         self.repeats += 1
         if truth(test) is not False:
-            self.block(node.body, env)
+            self._round(node.body, env)
         self.uncertain -= not endless
         self.repeats -= 1
         self.ctx = before
@@ -186,8 +187,19 @@ class Statements(Guarded):
         self.block(node.orelse, env)
         return not endless or any(isinstance(n, ast.Break) for n in walk(node))
 
+    def _round(self, body: list[ast.stmt], env: Env) -> None:
+        """A round of a loop, which ends at its last statement or where it is left."""
+        self.jumps.append([])
+        names = dict(env.names)
+        fell = self.block(body, env)
+        for left, why in self.jumps.pop():
+            env.names = merged(env.names, left, why, names) if fell else left
+            fell = True
+
     def _s_Break(self, node: ast.stmt, env: Env) -> bool:
         self.leave()
+        if self.jumps:
+            self.jumps[-1].append((dict(env.names), self.ctx))
         return False
 
     _s_Continue = _s_Break

@@ -33,6 +33,7 @@ class Missed:
 def uncollected(task: Task) -> Iterator[Missed]:
     """All that the task's runners pass over."""
     yield from _misnamed_files(task)
+    yield from _undiscovered_files(task)
     seen: set[PyModule] = set()
     for entry in task.survey.started.entries:
         if entry.module in seen:
@@ -57,10 +58,15 @@ def _in_module(entry: Entry, task: Task) -> Iterator[Missed]:
     for wanted in sorted(entry.only - known) if entry.command is not None else ():
         yield Missed(entry.command.span, f"`{wanted}` is no test of `{name}`", "name a test that the file defines")  # type: ignore[union-attr]
     configured = _configuration(task)
-    over = list(passed_over(module)) if entry.kind == "pytest" and "python_classes" not in configured else []
+    if entry.kind == "unittest":
+        over = list(passed_over(module, unittest=True)) if items else []
+    else:
+        over = list(passed_over(module)) if "python_classes" not in configured else []
     for passed in over:
         message = f"`{passed.node.name}` is not collected: {passed.reason}"
         remedy = "make it a plain function `test…`, or a class `Test…` without a constructor"
+        if entry.kind == "unittest":
+            remedy = "put it into a `unittest.TestCase`, or run the file with pytest"
         yield Missed(module.head(passed.node), message, remedy)
     if not items and not over and "python_functions" not in configured and not _others_collect(entry, task):
         remedy = (
@@ -96,6 +102,22 @@ def _misnamed_files(task: Task) -> Iterator[Missed]:
             if any(collected(module)):
                 name = module.fragment.path.name
                 message = f"pytest does not collect `{name}`: by default it looks for `test_*.py` and `*_test.py`"
+                yield Missed(_first(module), message, "rename the file, or name it on the command line")
+
+
+def _undiscovered_files(task: Task) -> Iterator[Missed]:
+    """unittest is left to find its files, and none in the folder has a name that it looks for."""
+    files = [parse(f) for f in task.verifier.code("python")] if task.verifier else []
+    for command, _ in task.survey.started.runners:
+        words = [w.pattern for w in command.tool_words[1:] if not w.pattern.startswith("-v")]
+        finds = command.tool == "unittest" and (not words or "discover" in words)
+        if not finds or any(w.startswith(("-p", "--pattern")) for w in words):
+            continue
+        if any(m.fragment.path.name.startswith("test") for m in files):
+            continue
+        for module in files:
+            if any(collected(module, unittest=True)):
+                message = f"unittest does not find `{module.fragment.path.name}`: by default it looks for `test*.py`"
                 yield Missed(_first(module), message, "rename the file, or name it on the command line")
 
 

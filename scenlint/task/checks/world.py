@@ -18,7 +18,7 @@ from scenlint.task.model import Contract, Isolation
 if TYPE_CHECKING:
     from scenlint.task.model import Task, Verifier
 
-_INSTALLS = regex(r"\b(?:pip3?|uvx?|apt(?:-get)?|conda)\b|==")
+_INSTALLS = regex(r"\b(?:pip3?|uvx?|apt(?:-get)?|conda)\b|==", words=("pip", "uv", "apt", "conda", "=="))
 
 
 def setup(task: Task, verifier: Verifier) -> Setup:

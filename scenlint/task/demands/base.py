@@ -105,12 +105,14 @@ class Ground:
         """Whether the reference solution holds a text: then it is the agent's to make, not there by itself."""
         if not word or self.solution is None:
             return self.solution is not None and text in self.solution
-        return re.search(rf"(?<!\w){re.escape(text)}(?!\w)", self.solution) is not None
+        return text in self.solution and bool(re.search(rf"(?<!\w){re.escape(text)}(?!\w)", self.solution))
 
     def creates(self, name: str) -> bool:
         """Whether the reference solution makes a file or folder of this name."""
         if self.solution is None or self._does(_FILE, name):
             return self.solution is not None
+        if name not in self.solution:
+            return False
         kept = re.finditer(_KEPT.format(name=re.escape(name)), self.solution, re.MULTILINE)
         return any(self._does(_INTO, match[1]) for match in kept)
 
@@ -123,7 +125,7 @@ class Ground:
         return self._does(_KEY, key)
 
     def _does(self, what: str, name: str) -> bool:
-        if self.solution is None:
+        if self.solution is None or name not in self.solution:
             return False
         return re.search(what.format(name=re.escape(name)), self.solution, re.MULTILINE) is not None
 

@@ -9,6 +9,7 @@ from scenlint.source.regex import regex
 from scenlint.task.visible import Visible
 
 _HOLE = regex(r"<[\w \-]+>|\{[\w \-]+\}|\[[\w \-]+\]|\*|\.\.\.+|(?<![A-Za-z])(?:[A-Z]{3,}|[NXYMKij])(?![A-Za-z])")
+_SNAKE = regex(r"(?=.*[a-z]{2})[a-z0-9]+(?:[_-][a-z0-9]+)+")
 _TOKEN = regex(r"`([^`\n]{2,80})`|\"([^\"\n]{2,80})\"|(\S{3,80})")
 
 
@@ -44,8 +45,14 @@ def _read(text: str) -> Iterator[Form]:
         token = next(filter(None, match.groups())).strip(".,;:()`'\"")
         pieces, at = [], 0
         for hole in _HOLE.finditer(token):
-            # A word in capitals stands for something if the brief speaks of it elsewhere too.
-            if not hole.group().isalpha() or len(re.findall(rf"\b{hole.group()}\b|_{hole.group()}\b", text)) > 1:
+            # A word in capitals stands for something if the brief speaks of it elsewhere too, or in a name in small
+            # letters: `district_N_risk`.
+            inside = hole.group().isupper() and _SNAKE.fullmatch(token[: hole.start()] + "n" + token[hole.end() :])
+            if (
+                not hole.group().isalpha()
+                or inside
+                or len(re.findall(rf"\b{hole.group()}\b|_{hole.group()}\b", text)) > 1
+            ):
                 pieces.append(token[at : hole.start()])
                 at = hole.end()
         pieces.append(token[at:])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+from scenlint.source.python import walk
 from scenlint.source.regex import regex
 from scenlint.task.checks.model import Check, Comparison, Dialect, How
 from scenlint.task.demands.base import Demand, Ground
@@ -18,6 +20,10 @@ from scenlint.task.visible import Visible
 _MARKER = regex(r"[\[(<#=*-]*\s*[A-Za-z][\w ./-]{0,40}[\w\])]\s*(?::+|=+|->|=>|>+)\s*")
 _PHRASE = regex(r"(?s).*\w[\W_]+\w.*")  # more than one word
 _CAPITALS = regex(r"\W*[A-Z][A-Z_ ]*\W{2,}|\W*[A-Z]{2}[A-Z_ ]*[:=]\W*")
+# Of a report made of `name=value` lines.
+_FIELD = regex(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+\s*[=:]|[A-Z]{3,}\d*\s*[=:]")
+_SETTINGS = regex(r".*\.(?:conf|cfg|cnf|ini|service|properties)|.*/(?:Dockerfile|Makefile|Caddyfile)", re.I)
+_REPORT = regex(r".*\.(?:txt|md|log|out|rpt)|.*/[^./]+", re.I)
 _CODE_WORD = regex(r"[A-Z]{3,}")
 
 
@@ -30,7 +36,7 @@ def wordings(task: Task) -> Iterator[Demand]:
         for comparison in check.comparisons:
             places[comparison.span.start, comparison.span.end].add(repr(comparison.constant))
         for comparison in check.comparisons:
-            several = len(places[comparison.span.start, comparison.span.end]) > 1
+            several = len(places[comparison.span.start, comparison.span.end]) > 1 and not _each(task, check, comparison)
             if check.dialect is Dialect.GRADER:
                 several = comparison.constant in _any_of(task, check)
             if not isinstance(comparison.constant, str) or not comparison.produced or comparison.selects:
@@ -46,6 +52,8 @@ def wordings(task: Task) -> Iterator[Demand]:
 def _texts(ground: Ground, comparison: Comparison, visible: Visible) -> list[str]:
     """The literal texts that a comparison cannot do without and that are the agent's to write."""
     operator, constant = comparison.operator, comparison.constant.strip()
+    if comparison.paths and all(_SETTINGS.fullmatch(p) for p in comparison.paths):
+        return []  # the wording is that of the program whose settings they are
     anchored = True
     if operator == "matches":
         if _shown(constant, visible):
@@ -61,11 +69,34 @@ def _texts(ground: Ground, comparison: Comparison, visible: Visible) -> list[str
     found = [t for t in (t.strip() for t in found) if anchored or not re.fullmatch(r"[\w ]+", t)]
     if ground.solution is not None:
         return [t for t in found if ground.solved(t)]
-    # Without a solution to show whose text it is, only a marker in capitals, or a code that has to match as a whole.
+    # Without a solution to show whose text it is, only the name of a field of a report, a marker in capitals, or a code
+    # that has to match as a whole.
+    if operator != "matches" and comparison.paths and not visible.opaque:
+        made = ground.made(comparison.paths, visible)
+        own = len(made) == len(comparison.paths) and all(_REPORT.fullmatch(p) for p in made)
+        return [t for t in found if own and _FIELD.fullmatch(t)]
     marked = operator != "matches" and not comparison.paths
     return (
         [t for t in found if _CAPITALS.fullmatch(t)] if marked else found if anchored and not comparison.paths else []
     )
+
+
+def _each(task: Task, check: Check, comparison: Comparison) -> bool:
+    """Whether a loop wants every one of its texts: `for n in names: assert n in text`, `all(n in text for n in …)`."""
+    module, node = locate(task, check, comparison.span) or (None, None)
+    if module is None or node is None:
+        return False
+    used = {n.id for n in walk(node) if isinstance(n, ast.Name)}
+    asserted = False
+    for up in module.parents(node):
+        asserted |= isinstance(up, ast.Assert)
+        if isinstance(up, ast.GeneratorExp | ast.ListComp):
+            call = module.parent(up)
+            bound = {n.id for g in up.generators for n in walk(g.target) if isinstance(n, ast.Name)}
+            return bool(used & bound) and isinstance(call, ast.Call) and module.dotted(call.func) == "all"
+        if isinstance(up, ast.For):
+            return asserted and bool(used & {n.id for n in walk(up.target) if isinstance(n, ast.Name)})
+    return False
 
 
 def _any_of(task: Task, check: Check) -> list[object]:
@@ -128,6 +159,8 @@ def fixed_parts(pattern: str) -> list[str]:
                 walk(argument[3])
             elif name == "AT":
                 continue
+            elif name == "ANY":
+                run += "."  # "1.20" was hardly meant as a pattern
             elif name in ("MAX_REPEAT", "MIN_REPEAT") and argument[0] == argument[1] == 1:
                 walk(argument[2])
             else:

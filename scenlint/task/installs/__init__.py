@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from scenlint.source.shell import Command
 from scenlint.task.installs.model import Arg, Install, Origin, arguments
 from scenlint.task.installs.others import SYSTEM, read_other
 from scenlint.task.installs.python import read_python, read_requirement
@@ -12,9 +11,8 @@ from scenlint.task.installs.python import read_python, read_requirement
 __all__ = ["SYSTEM", "Arg", "Install", "Origin", "arguments", "read_installs", "read_requirement"]
 
 
-def read_installs(command: Command, variables: Mapping[str, str] | None = None) -> Iterator[Install]:
-    """What a command installs; `variables` are those it finds set (ENV and ARG of a Dockerfile)."""
-    args = arguments(command, variables or {})
+def read_installs(args: list[Arg]) -> Iterator[Install]:
+    """What a command with these arguments installs."""
     if args:
         yield from read_python(args)
         yield from read_other(args)

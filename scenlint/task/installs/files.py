@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from scenlint.source.json_reader import loads
 from scenlint.source.regex import regex
 from scenlint.source.text import Fragment
 from scenlint.task.installs.model import Arg, Install, Origin
@@ -74,7 +74,7 @@ def _open_manifest(task: Task, path: str, install: Install) -> Iterator[Install]
     if source is None or not path.endswith("package.json"):
         return
     try:
-        data = json.loads(source.text)
+        data = loads(source.text)
     except ValueError:
         return
     groups = [data.get(key) for key in ("dependencies", "devDependencies")] if isinstance(data, dict) else []

@@ -80,6 +80,9 @@ def arguments(command: Command, variables: Mapping[str, str]) -> list[Arg]:
     """The words of what is run, `variables` filled in where the script itself does not set them."""
     out: list[Arg] = []
     for word in command.words:
+        if word.text is not None and not word.raw.startswith("$"):
+            out.append(Arg(word.text, word.span))
+            continue
         for text in _texts(word, variables):
             # An unquoted variable that holds a list becomes several words.
             parts = text.split() if word.raw.startswith("$") else [text]

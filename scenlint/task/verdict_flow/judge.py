@@ -67,9 +67,9 @@ def _is_verify(node: ast.stmt) -> bool:
     return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == "verify"
 
 
-def shape_of(module: PyModule) -> str:
+def shape_of(tree: ast.Module) -> str:
     """How DeepGym reads a judge's file: by the top level of its syntax tree."""
-    body = module.tree.body
+    body = tree.body
     if any(isinstance(node, ast.If) and is_main_guard(node.test) for node in body):
         return SCRIPT
     if any(isinstance(node, ast.Return) for node in body):
@@ -99,7 +99,7 @@ def judges(task: Task) -> Iterator[Judge]:
     for program in programs(task):
         module = program.entry.module
         if program.entry.kind == "judge" and module.fault is None:
-            shape = str(stated) if declared else shape_of(module)
+            shape = str(stated) if declared else shape_of(module.tree)
             yield module.fragment.memo(("judge", shape), partial(_judge, program, shape, declared))
 
 

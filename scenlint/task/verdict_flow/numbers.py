@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 
+from scenlint.source.json_reader import loads
 from scenlint.source.secrets import cut
 
 
@@ -33,7 +33,7 @@ def text_problem(text: str) -> str | None:
 def json_problem(text: str) -> str | None:
     """Why the text of a reward.json is no reward."""
     try:
-        value = json.loads(text)
+        value = loads(text)
     except ValueError:
         return "it is not JSON"
     return object_problem(value)

@@ -136,6 +136,7 @@ class Swallowed:
     span: Span
     check: Span | None
     how: str
+    by: Node | None = None  # what stands behind `||`
 
 
 def swallowed_failures(task: Task) -> Iterator[Swallowed]:
@@ -154,7 +155,7 @@ def swallowed_failures(task: Task) -> Iterator[Swallowed]:
             deciding |= flow.swallowed
         for mask in sorted(deciding, key=lambda m: m.by.start):
             how = f"`|| {short(mask.by)}` turns its failure into success"
-            yield Swallowed(mask.by.span, mask.check.span, how)
+            yield Swallowed(mask.by.span, mask.check.span, how, mask.by)
 
 
 def _ends_well(flow: Flow) -> Swallowed:
@@ -165,7 +166,9 @@ def _ends_well(flow: Flow) -> Swallowed:
     if end is not None and last is not None:
         return Swallowed(last.span, check.span, f"`{short(last)}` ends the script with success whatever the check said")
     node = last or check
-    return Swallowed(node.span, check.span, f"the script ends with the status of `{short(node)}`, which is always 0")
+    how = f"the script ends with the status of `{short(node)}`, which is always 0"
+    operator, by = check.followed_by or ("", None)
+    return Swallowed(node.span, check.span, how, by if operator == "||" else None)
 
 
 def short(node: Node) -> str:

@@ -84,3 +84,12 @@ def test_a_misspelt_file_name_is_a_contradiction_where_the_solution_makes_what_t
     test.write_text(test.read_text().replace('Path("/app/answer.txt")', 'Path("/app/answers.txt")'))
     (finding,) = lint(harbor_task, "brief-contradicts-verifier")
     assert "`/app/answers.txt`, the brief says `/app/answer.txt`" in finding.message
+
+
+@pytest.mark.parametrize("stated", ["region_N_load", "region_X_load", "region_1_load", "region_i_load"])
+def test_a_name_that_stands_for_a_row_of_names(findings, stated):
+    brief = f"Write `/app/order.json` with a key `{stated}` for each region.\n"
+    tests = KEYS.replace("entry_parameter", "region_north_load")
+    assert not findings("brief-contradicts-verifier", brief=brief, tests=tests, solve=SOLVE)
+    other = KEYS.replace("entry_parameter", "region_load")
+    assert len(findings("brief-contradicts-verifier", brief=brief, tests=other, solve=SOLVE)) == 1

@@ -134,3 +134,16 @@ def test_what_an_application_answers_is_no_demand(tmp_path):
         "ok = reply['last_modified_by'] == 'x'\nprint(f\"[{'PASS' if ok else 'FAIL'}] (1pt) saved\", file=sys.stderr)\n"
     )
     assert not lint(root, "unstated-key")
+
+
+def test_arguments_spread_from_a_list_are_no_keyword(findings):
+    tests = (
+        "import sys\n\nsys.path.insert(0, '/app')\n\n\ndef test_it():\n    from solution import total\n"
+        "    for case in open('/tests/cases.txt'):\n        given = eval(case)\n"
+        "        assert total(*given, scale=2) == 4\n"
+    )
+    brief = "Write `total(numbers)` to `/app/solution.py`.\n"
+    found = findings(
+        "unstated-key", brief=brief, tests=tests, solve="echo 'def total(*n, scale): pass' > /app/solution.py\n"
+    )
+    assert [f.message.split("`")[1] for f in found] == ["scale"]

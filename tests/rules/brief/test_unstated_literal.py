@@ -120,3 +120,34 @@ def test_the_form_of_a_code_in_an_application(tmp_path, brief, found):
     )
     verify.with_name("description.md").write_text(f"**Steps:**\n\n1. {brief}\n")
     assert lines(lint(root, "unstated-literal")) == ([2] if found else [])
+
+
+FIELDS = "Find the broken night in `/app/nights.txt` and write its name and state to `/app/report.txt`, a line each.\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "assert 'NIGHT_NAME=' in text",
+        "assert text.splitlines()[0].startswith('NIGHT_NAME=')",
+        "for field in ('NIGHT_NAME=', 'STATE='):\n        assert field in text",
+        "assert all(f'{field}:' in text for field in ('night_name', 'night_state'))",
+    ],
+)
+def test_the_fields_of_a_report_without_a_solution(findings, body):
+    found = findings("unstated-literal", brief=FIELDS, tests=report(body), solve=None)
+    assert found
+    told = FIELDS + "The fields are NIGHT_NAME, STATE and `night_state`.\n"
+    assert not findings("unstated-literal", brief=told, tests=report(body), solve=None)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "assert any(field in text for field in ('NIGHT_NAME=', 'NIGHT='))",
+        "assert 'NIGHT_NAME=' in open('/etc/nights.conf').read()",
+        "assert re.search('^night 1.20', open('/app/nights.conf').read())",
+    ],
+)
+def test_a_choice_of_fields_or_the_settings_of_a_program(findings, body):
+    assert not findings("unstated-literal", brief=FIELDS, tests=report(body), solve=None)

@@ -76,3 +76,9 @@ def test_a_number_worked_out_from_stated_ones_is_told(findings):
     brief = BRIEF + "No more than one percent of the 30000 parameters are trained.\n"
     tests = check("assert data['num_params'] < 30000 * 0.01")
     assert not findings("unstated-threshold", brief=brief, tests=tests, solve=None)
+
+
+@pytest.mark.parametrize("brief", ["It has to be identical to `/app/train.csv`.", "Make an exact copy of it."])
+def test_a_margin_to_what_has_to_be_identical(findings, brief):
+    assert not findings("unstated-threshold", brief=BRIEF + brief, tests=check("assert accuracy >= 0.995"), solve=None)
+    assert findings("unstated-threshold", brief=BRIEF + brief, tests=check("assert accuracy >= 0.2"), solve=None)

@@ -52,7 +52,7 @@ def opaque(flow: Flow, target: Value, args: list[Value], kwargs: dict[str, Value
     this = Call(flow, "", args, kwargs, node, env)
     out = unknown(target, *this.values)
     if target.shape == "agent":
-        for name in kwargs:
+        for name in kwargs.keys() - {"*"}:
             at = next((k for k in getattr(node, "keywords", []) if k.arg == name), node)
             this.fact(Name(name, "argument", env.module.span(at)))
         this.may_raise("Exception", target)

@@ -5,101 +5,44 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from scenlint.source import markdown
-from scenlint.source.regex import regex
-from scenlint.source.text import Fragment
-from scenlint.task.numbers import find_numbers
-from scenlint.task.paths import find_paths
+from scenlint.task.mapping.marks import mark_places, marks
+from scenlint.task.mapping.vocabulary import Vocabulary, brief_vocabulary, stem_of, stems
 
 if TYPE_CHECKING:
     from scenlint.task.checks.model import Check
     from scenlint.task.criteria import Criterion
-    from scenlint.task.model import Brief, Task
+    from scenlint.task.model import Task
 
-_STRICT = r"criterion|criteria|requirements?|要求|标准|准则"
-_LOOSE = rf"{_STRICT}|rules?|steps?|deliverables?|tasks?|points?|步骤"
-_NUMBER = r"\d{1,2}(?:\.\d{1,2})*(?!\d|\s?%)"
-_JOIN = r"\s*(?:,|and|or|&|/|to|through|-|–|—|\.\.|、|和|至|到)\s*"
-
-
-def _mark_pattern(words: str, short: str) -> re.Pattern[str]:
-    named = rf"(?:{words}|(?:{short})(?=[ _#:-]?\d))[ _#:.\-]*(?:no\.? ?)?"
-    return re.compile(rf"(?<![A-Za-z]){named}({_NUMBER}(?:{_JOIN}{_NUMBER})*)", re.I)
-
-
-_STRICT_MARK, _LOOSE_MARK = _mark_pattern(_STRICT, "AC|REQ"), _mark_pattern(_LOOSE, "AC|REQ|SC")
-_MARKED = regex(r"`+([^`\n]+)`+|\*\*([^*\n]+)\*\*|\"([^\"\n]+)\"|'([^'\n]{2,})'|“([^”\n]+)”|「([^」\n]+)」")
-_RANGE = regex(r"(\d+)\s*(?:to|through|-|–|—|\.\.|至|到)\s*(\d+)$")
-_STOP_WORDS = """
-    the and for with that this from are was were has have had not but its into out all any each every one two may can
-    will should must shall need needs been being than then them they their there where when which while who whom what
-    how your you our use used uses using file files path named name names exist exists exactly following only also both
-    same other such etc via per after before about over test tests check checks assert task output result results
-    correct correctly contain contains value values make sure ensure create created run running data line lines true
-    false none self def return import json open read write get set list dict str int len
-"""
-_STOP = frozenset(_STOP_WORDS.split())
-_WORD = regex(r"[A-Z]++[a-z]*+|[a-z]++")  # `totalRows` is two words, and so is `total_rows`
+__all__ = [
+    "Link", "Mapping", "Vocabulary", "brief_vocabulary", "map_task", "mark_places", "marks", "stem_of", "stems",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Link:
-    """A check covers a criterion; `by` is one of mark, id, docstring, path, key, value, words; `strength` 0 to 1."""
+    """A check covers a criterion; `by` is one of mark, id, docstring, path, key, value, words; `strength` 0 to 1.
+
+    `shared` are the terms that tie them, folded; of words their stems.
+    """
 
     criterion: Criterion
     check: Check
     by: str
     strength: float
-
-
-class Vocabulary:
-    """What a text is about: words reduced to their stem, paths' base names, names in code marks or quotes, numbers."""
-
-    def __init__(self, text: str, fragment: Fragment | None = None) -> None:
-        self.text = text
-        self._fragment = fragment
-
-    @cached_property
-    def folded(self) -> str:
-        return self.text.lower()
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        return frozenset(stems(self.text))
-
-    @cached_property
-    def paths(self) -> frozenset[str]:
-        return frozenset(t.plain.rpartition("/")[2].lower() for t in find_paths(self.text))
-
-    @cached_property
-    def values(self) -> frozenset[str]:
-        """Quoted words and code spans, folded; single common words left out."""
-        found = _MARKED.findall(self.text)
-        texts = {" ".join(next(filter(None, groups)).lower().split()).strip(".:,") for groups in found}
-        return frozenset(t for t in texts if len(t) > 1 and t not in _STOP)
-
-    @cached_property
-    def numbers(self) -> frozenset[float]:
-        """Numbers of at least two digits or with a fraction: smaller ones stand everywhere."""
-        return frozenset(n.value for n in find_numbers(self.text) if abs(n.value) >= 10 or n.value % 1)
-
-    @cached_property
-    def names(self) -> frozenset[str]:
-        """Identifiers with an inner mark (`total_rows`, `maxItems`, `a.b`): words that prose does not use by chance."""
-        return frozenset(
-            w.lower() for w in re.findall(r"\b[A-Za-z]+(?:_[A-Za-z0-9]+)+\b|\b[a-z]+[A-Z][A-Za-z0-9]+\b", self.text)
-        )
+    shared: frozenset[str] = frozenset()
 
 
 class Mapping:
     """Criteria and checks of a task, and the links between them."""
 
-    def __init__(self, task: Task, brief: Brief | None = None) -> None:
+    enough = 0.3  # share of a criterion's words that ties a check to it where they are fewer than three
+
+    def __init__(self, task: Task) -> None:
         self.task = task
-        self.briefs = [brief] if brief else task.briefs
+        self.briefs = task.briefs
         self.criteria: list[Criterion] = [c for b in self.briefs for c in b.criteria]
         self.checks: list[Check] = task.checks
 
@@ -202,36 +145,43 @@ class Mapping:
         """What a check's label and id speak of, and what its code does."""
         return self._spoken[id(check)], self._source[id(check)]
 
+    def about(self, criterion: Criterion) -> Vocabulary:
+        """What a criterion speaks of."""
+        return self._about[id(criterion)]
+
     # Links.
 
     def _links(self, criterion: Criterion) -> Iterator[Link]:
         about = self._about[id(criterion)]
         for check in self.checks:
-            yield from (Link(criterion, check, by, strength) for by, strength in self._ties(criterion, about, check))
+            yield from (Link(criterion, check, *tie) for tie in self.ties(criterion, about, check))
 
-    def _ties(self, criterion: Criterion, about: Vocabulary, check: Check) -> Iterator[tuple[str, float]]:
+    def ties(
+        self, criterion: Criterion, about: Vocabulary, check: Check
+    ) -> Iterator[tuple[str, float, frozenset[str]]]:
+        """What ties a check to a criterion that speaks `about` something: kind of evidence, strength, shared terms."""
         if criterion.number in self.marked(check):
-            yield "mark", 1.0
+            yield "mark", 1.0, frozenset([criterion.number])
         said = about.values | about.names
-        if self._keys[id(check)] & said:
-            yield ("id" if {c.lower() for c in check.criteria} & said else "key"), 0.9
+        if keys := self._keys[id(check)] & said:
+            yield ("id" if {c.lower() for c in check.criteria} & said else "key"), 0.9, frozenset(keys)
         spoken = self._spoken[id(check)]
-        if about.values & spoken.values or about.names & spoken.names or about.values & spoken.names:
-            yield "docstring", 0.8
+        if told := about.values & spoken.values | about.names & spoken.names | about.values & spoken.names:
+            yield "docstring", 0.8, told
         source = self._source[id(check)]
-        if about.paths and about.paths & (self._read[id(check)] | source.paths):
-            yield "path", 0.5
-        if self._shares_value(about, source):
-            yield "value", 0.7
+        if paths := about.paths & (self._read[id(check)] | source.paths):
+            yield "path", 0.5, paths
+        if values := self._shared_values(about, source):
+            yield "value", 0.7, values
         shared = about.words & (spoken.words | source.words)
-        if shared and (len(shared) >= 3 or len(shared) >= 0.3 * len(about.words)):
-            yield "words", round(min(0.6, len(shared) / len(about.words)), 2)
+        if shared and (len(shared) >= 3 or len(shared) >= self.enough * len(about.words)):
+            yield "words", round(min(0.6, len(shared) / len(about.words)), 2), shared
+        elif len(pairs := about.characters & (spoken.characters | source.characters)) >= 3:
+            yield "words", round(min(0.6, len(pairs) / len(about.characters)), 2), pairs
 
-    @staticmethod
-    def _shares_value(about: Vocabulary, source: Vocabulary) -> bool:
-        if about.numbers and about.numbers & source.numbers:
-            return True
-        return any(v in source.folded for v in about.values | about.names)
+    def _shared_values(self, about: Vocabulary, source: Vocabulary) -> frozenset[str]:
+        numbers = {f"{n:g}" for n in about.numbers & source.numbers} if about.numbers else set()
+        return frozenset(numbers | {v for v in about.values | about.names if v in source.folded})
 
     @cached_property
     def _keys(self) -> dict[int, set[str]]:
@@ -255,8 +205,14 @@ class Mapping:
 
     @cached_property
     def _source(self) -> dict[int, Vocabulary]:
-        """A check's own code, with the paths, keys and constants that were resolved from elsewhere."""
-        return {id(c): Vocabulary("\n".join(_material(c))) for c in self.checks}
+        return {id(c): Vocabulary("\n".join(self._material(c))) for c in self.checks}
+
+    def _material(self, check: Check) -> Iterable[str]:
+        """A check's own words, with the paths, keys and constants that were resolved from elsewhere."""
+        yield check.span.text
+        yield from (a.path for a in check.accesses)
+        yield from (f"`{k.name}`" for k in check.keys)
+        yield from (f"`{c.constant}`" for c in check.comparisons if c.has_constant)
 
 
 def map_task(task: Task) -> Mapping:
@@ -277,41 +233,5 @@ def _label(criterion: Criterion) -> set[str]:
     return {found[1].lower()} if found else set()
 
 
-def marks(text: str, *, strict: bool = False) -> Iterator[str]:
-    """The numbers of "Criterion 3", "criteria 1, 2 and 4", "AC-1"; unless `strict`, also of "steps 1 to 3"."""
-    for match in (_STRICT_MARK if strict else _LOOSE_MARK).finditer(text):
-        if span := _RANGE.search(match[1]):
-            low, high = int(span[1]), int(span[2])
-            yield from map(str, range(low, high + 1) if low < high <= low + 50 else ())
-        yield from re.findall(r"\d+(?:\.\d+)*", match[1])
-
-
-def stems(text: str) -> set[str]:
-    """The content words of a text, identifiers taken apart, endings cut."""
-    words = {word.lower() for word in set(_WORD.findall(text)) if len(word) > 2}
-    return {_stem(word) for word in words - _STOP}
-
-
-@lru_cache(maxsize=16384)
-def _stem(word: str) -> str:
-    for ending in ("ations", "ation", "ings", "ing", "ies", "ied", "edly", "ed", "es", "ers", "er", "ly", "s", "e"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            stem = word[: -len(ending)]
-            return stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] else stem
-    return word
-
-
 def _spaced(text: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])|[_\W]+", " ", text)
-
-
-def _material(check: Check) -> Iterable[str]:
-    yield check.span.text
-    yield from (a.path for a in check.accesses)
-    yield from (f"`{k.name}`" for k in check.keys)
-    yield from (f"`{c.constant}`" for c in check.comparisons if c.has_constant)
-
-
-def brief_vocabulary(briefs: list[Brief]) -> Vocabulary:
-    """What the briefs as a whole are about."""
-    return Vocabulary("\n".join(markdown.parse(b.prose).text for b in briefs))

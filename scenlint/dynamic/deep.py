@@ -1,0 +1,270 @@
+"""The deep stage: experiments on every task whose oracle earned 1.0; orders, budgets and resumes them."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from scenlint.dynamic import experiments
+from scenlint.dynamic.driver import Driver
+from scenlint.dynamic.experiments import Context, Maker, Planned, Wishes
+from scenlint.dynamic.gate import Action, Job, Shown, Subject, decide, settings_digest
+from scenlint.dynamic.worlds.again import AGAIN, REGRADED, oracle_again, regraded
+from scenlint.harness.snapshot import Snapshot
+from scenlint.lint.engine import crash
+from scenlint.task import trials
+from scenlint.task.record import FailureClass, Status, TrialRecord
+
+# In the order in which a budget is dealt out, one of each kind at a time.
+MAKERS = {
+    "probe": "scenlint.dynamic.probes:plan",
+    "world": "scenlint.dynamic.worlds:plan",
+    "mutant": "scenlint.dynamic.mutants.maker:plan",
+}
+
+
+@dataclass
+class Deep:
+    """What came of it beside the trials: per task what could not be assessed or was left out, and internal faults."""
+
+    messages: list[str] = field(default_factory=list)
+    crashes: list[str] = field(default_factory=list)
+    unfinished: int = 0  # trials that an interruption kept from being run to their end
+
+
+@dataclass
+class Stage:
+    """The deep stage of one run."""
+
+    driver: Driver
+    wishes: Wishes
+    resume: bool = True
+    out: Deep = field(default_factory=Deep)
+    spent: dict[str, float] = field(default_factory=dict)  # place -> seconds of its experiments
+
+    def run(self, subjects: Sequence[Subject]) -> Deep:
+        """All experiments of all tasks: first the snapshot and its replay, on which the others stand, then the rest."""
+        grounds = [ground for subject in subjects if (ground := self._ground(subject)) is not None]
+        self._all([(about, oracle_again()) for about in grounds])
+        for about in grounds:
+            about.snapshot, about.no_replay = _snapshot(about)
+        self._all([(a, regraded(a.snapshot, 1)) for a in grounds if a.snapshot is not None])
+        failed = [a for a in grounds if a.snapshot is not None and not a.no_replay and _no_replay(a)]
+        self._all([(a, regraded(a.snapshot, 2)) for a in failed if a.snapshot is not None])  # or was it by chance?
+        for about in grounds:
+            about.no_replay = about.no_replay or _no_replay(about)
+            self._set_aside(about)
+        # Full marks for no work show a fault whatever the oracle earns; that an attack fails shows nothing then.
+        grounds += [bare for subject in subjects if (bare := self._unproven(subject)) is not None]
+        self._all([(about, planned) for about in grounds for planned in self._planned(about)])
+        for about in grounds:
+            about.subject.trials.sort(key=_order)
+        return self.out
+
+    def _set_aside(self, about: Context) -> None:
+        """Gradings of a snapshot that does not stand for the oracle's work are no evidence against the verifier."""
+        for shown in about.subject.trials:
+            experiment = shown.record.experiment
+            if about.no_replay and experiment is not None and experiment.name == REGRADED:
+                experiment.outcome, experiment.reason = "skipped", about.no_replay
+                if not shown.reused:
+                    self.driver.ledger.finish(shown.record)
+
+    def _ground(self, subject: Subject) -> Context | None:
+        """The task as experiments find it, if its gate was passed."""
+        if subject.plan is None or subject.obstacle or self.driver.stop.is_set():
+            return None
+        oracle = next((t for t in subject.trials if t.record.agent == "oracle"), None)
+        nop = next((t for t in subject.trials if t.record.agent == "nop" and t.record.reward is not None), None)
+        if oracle is None or oracle.record.status is not Status.PASSED:
+            why = f"it got {_verdict(oracle.record)}" if oracle else subject.refused.get("oracle", "there is none")
+            first = "the oracle must earn 1.0 first"
+            self.out.messages.append(f"{subject.task.id}: no mutants and no worlds: {first}, and {why}")
+            return None
+        return Context(subject, oracle, nop, None, self.wishes, self.driver.options)
+
+    def _unproven(self, subject: Subject) -> Context | None:
+        """The task as attacks find it where no oracle earned 1.0 and doing nothing gets a verdict."""
+        if subject.plan is None or subject.obstacle or self.driver.stop.is_set():
+            return None
+        nop = next((t for t in subject.trials if t.record.agent == "nop" and t.record.status is Status.FAILED), None)
+        oracles = [t for t in subject.trials if t.record.agent == "oracle"]
+        if nop is None or any(t.record.status is Status.PASSED for t in oracles):
+            return None
+        why = "no oracle earned 1.0"
+        return Context(subject, nop, nop, None, self.wishes, self.driver.options, no_replay=why, proven=False)
+
+    def _planned(self, about: Context) -> Iterator[Planned]:
+        """What the makers want, as far as it is selected and the budget goes."""
+        kinds: dict[str, list[Planned]] = {}
+        only = self.wishes.probes
+        for kind, module in MAKERS.items():
+            if not about.proven and kind != "probe":
+                continue
+            if kind in self.wishes.skip or (only and only <= MAKERS.keys() and kind not in only):
+                continue
+            wanted = kinds.setdefault(kind, [])
+            try:
+                for planned in _maker(module)(about):
+                    if self.wishes.wants(planned.experiment):
+                        wanted.append(planned)
+            except Exception as exc:
+                self.out.crashes.append(crash(f"while the {kind}s of {about.subject.task.id} were planned", exc))
+        for planned in (p for wanted in kinds.values() for p in wanted if p.agent is None):
+            about.subject.trials.append(Shown(experiments.not_run(planned, about), Path(), reused=False))
+        queues = {kind: [p for p in wanted if p.agent is not None] for kind, wanted in kinds.items()}
+        left = self.wishes.budget
+        while left > 0 and any(queues.values()):
+            for queue in queues.values():
+                if queue and left > 0:
+                    planned = queue.pop(0)
+                    left -= 2 if planned.partner else 1
+                    yield planned
+        if over := {kind: len(queue) for kind, queue in queues.items() if queue}:
+            self.out.messages.append(
+                f"{about.subject.task.id}: {_counted(over)} left out by `--budget {self.wishes.budget}`"
+            )
+
+    def _all(self, wanted: Iterable[tuple[Context, Planned]]) -> None:
+        """Run what no recorded trial serves for."""
+        jobs, reused = [], 0
+        for about, planned in wanted:
+            job = self._job(about, planned)
+            partner = self._job(about, planned.partner) if planned.partner else None
+            found = [self._recorded(about, p, j) for p, j in ((planned, job), (planned.partner, partner)) if p and j]
+            if all(found):
+                about.subject.trials += [shown for shown in found if shown]
+                reused += len(found)
+            else:
+                jobs.append(replace(job, partner=partner))
+        if not jobs or self.driver.stop.is_set():
+            return
+        self.driver.watcher.planned(jobs, reused)
+        late = self.driver.left
+        errors = self.driver.run(jobs, "validate --deep")
+        self.out.crashes += [crash("while an experiment was run", e) for e in errors]
+        self.out.unfinished += sum(2 if job.partner else 1 for job in jobs) - self._ended(jobs)
+        if late := self.driver.left - late:
+            self.out.unfinished -= late
+            self.out.messages.append(f"{_counted({'experiment': late})} left out: the time of `--budget` was used up")
+
+    def _ended(self, jobs: Sequence[Job]) -> int:
+        """How many of some jobs' trials came to their end."""
+        names = {(id(j.subject), j.agent.name, j.attempt) for job in jobs for j in (job, job.partner) if j}
+        subjects = {id(job.subject): job.subject for job in jobs}.values()
+        return sum(
+            (id(s), t.record.agent, t.record.attempt) in names
+            and not t.reused
+            and t.record.failure_class is not FailureClass.INTERRUPTED
+            for s in subjects
+            for t in s.trials
+        )
+
+    def _job(self, about: Context, planned: Planned) -> Job:
+        agent, plan = planned.agent, planned.plan or about.plan
+        assert agent is not None
+        place = about.subject.place
+
+        def conclude(record: TrialRecord, folder: Path) -> None:
+            self.spent[place] = self.spent.get(place, 0.0) + record.duration
+            (planned.judge or experiments.conclude)(record, folder, about)
+
+        def wanted() -> bool:
+            return self.wishes.seconds is None or self.spent.get(place, 0.0) < self.wishes.seconds
+
+        e = planned.experiment
+        told = [settings_digest(plan, agent, self.driver.options), e.kind, e.name, e.target, e.expected, e.did]
+        settings = hashlib.sha256(json.dumps(told).encode()).hexdigest()
+        return Job(
+            *(about.subject, agent, planned.attempt, settings),
+            plan=planned.plan,
+            experiment=e,
+            conclude=conclude,
+            wanted=wanted,
+        )
+
+    def _recorded(self, about: Context, planned: Planned, job: Job) -> Shown | None:
+        """A recorded trial that serves, judged anew."""
+        if not self.resume:
+            return None
+        for entry in reversed(self.driver.ledger.entries(place=about.subject.place, agent=job.agent.name)):
+            if entry.attempt == job.attempt and decide(entry, about.plan, job.settings)[0] is Action.REUSE:
+                record = entry.record
+                record.experiment = deepcopy(planned.experiment)
+                (planned.judge or experiments.conclude)(record, entry.folder, about)
+                return Shown(record, entry.folder, reused=True)
+        return None
+
+
+def _snapshot(about: Context) -> tuple[Snapshot | None, str]:
+    """The snapshot of the oracle's work, or why there is none to build on."""
+    shown = _experiment(about, AGAIN)
+    if shown is None:
+        return None, "the oracle was not run again, which would have shown what it changes"
+    snapshot = Snapshot.load(shown.folder)
+    if snapshot is None:
+        why = Snapshot.problem(shown.folder) or trials.obstacle(shown.record) or "the trial did not come that far"
+        return None, f"what the oracle changed could not be kept: {why}"
+    if shown.record.reward != 1.0:
+        return snapshot, f"the oracle, run again, got {_verdict(shown.record)}"
+    return snapshot, ""
+
+
+def _no_replay(about: Context) -> str:
+    """Why the replayed snapshot shows nothing; "" where it scored as the oracle did."""
+    if about.snapshot is None:
+        return about.no_replay
+    found = [t for t in about.subject.trials if t.record.agent == f"world:{REGRADED}"]
+    if not found:
+        return "what the oracle left was not graded again"
+    if any(t.record.reward == 1.0 for t in found):
+        return ""
+    shown = found[0]
+    plan = about.plan
+    likely = [*about.snapshot.notes]
+    if plan.apps:
+        likely.append("its work is in the apps, whose state no snapshot holds")
+    elif plan.compose is not None:
+        likely.append("part of its work may be in other containers of the compose project")
+    skipped = {u.target for s in plan.steps if s.oracle and s.oracle.command for u in s.oracle.uploads}
+    if not likely and skipped:
+        likely.append(f"without the solution's own files ({', '.join(sorted(skipped))})")
+    return (
+        f"what the oracle left, restored into a fresh environment, gets {_verdict(shown.record)} instead of 1.0"
+        f"{trials.quote(shown.record)}" + (f" ({'; '.join(likely[:3])})" if likely else "")
+    )
+
+
+def _experiment(about: Context, name: str) -> Shown | None:
+    found = (t for t in about.subject.trials if t.record.agent == f"world:{name}" and t.record.attempt == 1)
+    return next(found, None)
+
+
+def _maker(name: str) -> Maker:
+    module, _, function = name.partition(":")
+    maker: Maker = getattr(importlib.import_module(module), function)
+    return maker
+
+
+def _verdict(record: TrialRecord) -> str:
+    return f"no verdict ({record.failure_evidence})" if record.reward is None else f"a reward of {record.reward:g}"
+
+
+def _counted(kinds: dict[str, int]) -> str:
+    return ", ".join(f"{n} {kind}{'' if n == 1 else 's'}" for kind, n in kinds.items())
+
+
+_KINDS = ("probe", "mutant", "world")
+
+
+def _order(shown: Shown) -> tuple[int, str, int]:
+    """The gate's trials first, then the experiments by kind and name."""
+    record = shown.record
+    if record.experiment is None:
+        return (-1, {"oracle": "0", "nop": "1"}.get(record.agent, record.agent), record.attempt)
+    return (_KINDS.index(record.experiment.kind), record.agent, record.attempt)

@@ -1,0 +1,91 @@
+"""Another date: a day and a year later, and on a 29 February, for the reference solution and the verifier alike."""
+
+from __future__ import annotations
+
+import calendar
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
+
+from scenlint.dynamic.experiments import Context, Planned, skipped
+from scenlint.dynamic.worlds.moved import FOLDER, Proof, Proving, out_of_reach, run_with
+from scenlint.harness.agents import OracleAgent
+from scenlint.task.plan import Network, Upload
+from scenlint.task.record import Experiment
+
+CONTROL = "clock-control"
+DAY = 24 * 3600
+_LIBRARY = "libfaketime.so.1"
+_TOLERANCE = 3600  # seconds by which a moved clock may be off
+
+
+def clocks(about: Context) -> Iterator[Planned]:
+    """A control whose clock is not moved, then each moved one: what the control shows too is the means' own doing."""
+    moves = {CONTROL: 0, "clock+1d": DAY, "clock+1y": 365 * DAY, "clock-29-feb": _to_leap_day(time.time())}
+    why = _obstacle(about)
+    for name, seconds in moves.items():
+        far = seconds > 30 * DAY and _public(about)
+        if why or far:
+            yield skipped("world", name, why or "the network is on, and certificates have run out by then")
+        else:
+            yield _moved(about, name, seconds)
+
+
+def _moved(about: Context, name: str, seconds: int) -> Planned:
+    env = (
+        ("LD_PRELOAD", f"{FOLDER}/{_LIBRARY}"),
+        ("FAKETIME", f"+{seconds}s" if seconds else "+0"),
+        ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
+        ("NO_FAKE_STAT", "1"),
+    )
+    library = _library()
+    assert library is not None
+    brought = (Upload(Path(library), f"{FOLDER}/{_LIBRARY}"),)
+    when = datetime.fromtimestamp(time.time() + seconds, UTC).strftime("%d %B %Y")
+    did = "with the means by which clocks are moved, but an unmoved clock" if not seconds else f"as if it were {when}"
+
+    def wrong(said: str) -> str:
+        off = float(said) - seconds - time.time()
+        return f"`date` was {off:+.0f} s off the date that was wanted" if abs(off) > _TOLERANCE else ""
+
+    experiment = Experiment("world", name, expected="same", did=f"ran the reference solution and graded it {did}")
+    agent = Proving(OracleAgent(), f"world:{name}", Proof("date +%s", wrong), env, brought)
+    return Planned(experiment, agent, plan=run_with(about.plan, env, brought))
+
+
+def _obstacle(about: Context) -> str:
+    """Why no clock can be moved here."""
+    plan = about.plan
+    if _library() is None:
+        return "the library that moves clocks is not installed (`pip install libfaketime`)"
+    if plan.apps or plan.compose is not None:
+        return "the clocks of the other containers would stay as they are"
+    if any(step.verify.helper for step in plan.steps):
+        return "the verifier runs in the process of a judge whose clock stays as it is"
+    return out_of_reach(plan)
+
+
+def _public(about: Context) -> bool:
+    plan = about.plan
+    return Network.PUBLIC in {plan.network, *(step.verify.network for step in plan.steps)}
+
+
+def _library() -> str | None:
+    """The library of the package `libfaketime`, which needs not be imported."""
+    spec = find_spec("libfaketime")
+    folders = spec.submodule_search_locations if spec else None
+    found = [path for folder in folders or () for path in Path(folder).rglob(_LIBRARY)]
+    return str(found[0]) if found else None
+
+
+def _to_leap_day(now: float) -> int:
+    """Seconds until noon of the next 29 February."""
+    year = datetime.fromtimestamp(now, UTC).year
+    while True:
+        if calendar.isleap(year):
+            away = datetime(year, 2, 29, 12, tzinfo=UTC).timestamp() - now
+            if away > 2 * DAY:
+                return int(away)
+        year += 1

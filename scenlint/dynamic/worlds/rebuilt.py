@@ -1,0 +1,166 @@
+"""The image built a second time without the cache: which files differ by more than the time of the build?"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import posixpath
+import re
+import tarfile
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scenlint.dynamic.experiments import Context, Planned, conclude, skipped
+from scenlint.harness.agents import OracleAgent
+from scenlint.harness.archive import stream
+from scenlint.harness.container import ContainerEnvironment
+from scenlint.harness.engine import connect, faults
+from scenlint.harness.environment import Environment, Fault, Ran
+from scenlint.harness.scene import Scene
+from scenlint.task.plan import NotRunnableError, RunPlan, Step
+from scenlint.task.record import Experiment, PhaseName, TrialRecord
+
+if TYPE_CHECKING:
+    from scenlint.harness.engine import Engine
+
+NAME = "built-again"
+_FILE = "drift.json"
+_SHOWN = 12
+# Traces of the build itself, which no work and no verifier depends on.
+_TRACES = re.compile(
+    r"^(?:proc|sys|dev|run|tmp|var/tmp|var/log|var/cache|var/lib/apt/lists|etc/(?:hostname|hosts|resolv\.conf|mtab|"
+    r"machine-id|ld\.so\.cache|passwd-|group-|shadow-|gshadow-|\.pwd\.lock|ssh/ssh_host_[^/]*)|\.dockerenv|root/\.cache|"
+    r"var/lib/dpkg/(?:[^/]*-old|lock[^/]*)|var/lib/systemd|etc/ssl/certs/java|home/[^/]+/\.cache)(?:/|$)|"
+    r"(?:^|/)(?:__pycache__|\.pytest_cache|\.npm/_logs)(?:/|$)|\.py[co]$|\.dist-info/(?:RECORD|direct_url\.json)$"
+)
+
+Census = dict[str, list[Any]]  # path -> kind, mode, owner, group, content or target
+
+
+@dataclass(frozen=True)
+class Comparer:
+    """Compares the files of the image built before with those of this trial's, built anew; then the oracle works."""
+
+    first: str  # the image that was built before
+    name: str = f"world:{NAME}"
+
+    def check(self, plan: RunPlan) -> None:
+        OracleAgent().check(plan)
+
+    def act(self, step: Step, environment: Environment, scene: Scene) -> Ran | None:
+        if not isinstance(environment, ContainerEnvironment):
+            raise NotRunnableError("the environment is no container")
+        if not (scene.folder / _FILE).exists():
+            engine = environment.engine
+            try:
+                before = census(engine, self.first, scene)
+                after = census(engine, environment.image, scene)
+            except Fault as exc:
+                raise NotRunnableError(f"the two images could not be compared: {exc}") from exc
+            (scene.folder / _FILE).write_text(
+                json.dumps({"paths": len(after), "differ": drift(before, after)}), "utf-8"
+            )
+        return OracleAgent().act(step, environment, scene)
+
+
+def built_again(about: Context) -> Planned:
+    """The image built twice."""
+    container = about.plan.container
+    if container is None or container.image.build is None:
+        why = "nothing is built for this task" if about.plan.compose is None else "the images are a compose project's"
+        return skipped("world", NAME, why)
+    image = replace(container.image, build=replace(container.image.build, anew=True))
+    did = "built the image a second time without the cache, and compared all its files with those of the first"
+    return Planned(
+        Experiment("world", NAME, expected="same", did=did),
+        Comparer(about.oracle.record.image),
+        plan=replace(about.plan, container=replace(container, image=image)),
+        judge=_judge,
+    )
+
+
+def _judge(record: TrialRecord, folder: Path, about: Context) -> None:
+    conclude(record, folder, about)
+    experiment = record.experiment
+    assert experiment is not None
+    _discard(record.image, about)
+    failed = next((p for p in record.phases if p.name == PhaseName.BUILD and p.error), None)
+    if failed is not None:
+        experiment.outcome = "skipped"
+        experiment.reason = f"it could not be built again: {failed.error.splitlines()[0][:300]}"
+        return
+    try:
+        found = json.loads((folder / _FILE).read_text("utf-8"))
+    except (OSError, ValueError):
+        experiment.outcome = "skipped"
+        experiment.reason = experiment.reason or "the files could not be compared"
+        return
+    differ: list[str] = found["differ"]
+    if differ:
+        more = f" and {len(differ) - _SHOWN} more" if len(differ) > _SHOWN else ""
+        experiment.outcome = "differs"
+        experiment.evidence = f"{len(differ)} of {found['paths']} paths differ: {', '.join(differ[:_SHOWN])}{more}"
+    elif experiment.outcome == "same":
+        experiment.evidence = f"none of {found['paths']} paths differs in kind, content, mode or owner"
+
+
+def census(engine: Engine, image: str, scene: Scene) -> Census:
+    """What every path of an image is."""
+    name = f"scenlint-{scene.trial}-census"
+    labels = engine.labels(scene.options, scene.trial)
+    with faults(f"reading the files of `{image}`"):
+        engine.api.create_container(image, ["true"], name=name, labels=labels)
+        try:
+            answer = engine.api._get(engine.api._url("/containers/{0}/export", name), stream=True)
+            try:
+                engine.api._raise_for_status(answer)
+                return _read(stream(answer.iter_content(1 << 16)))
+            finally:
+                answer.close()
+        finally:
+            engine.api.remove_container(name, force=True, v=True)
+
+
+def drift(before: Census, after: Census) -> list[str]:
+    """The paths that differ, with how; of a folder that only one has, the folder."""
+    out = []
+    for path in sorted(before.keys() | after.keys()):
+        one, other = before.get(path), after.get(path)
+        above = posixpath.dirname(path)
+        if one is None or other is None:
+            having = after if one is None else before
+            lacking = before if one is None else after
+            if above not in having or above in lacking or not above:
+                out.append(f"/{path} (only in the {'second' if one is None else 'first'})")
+        elif one != other:
+            names = ("kind", "mode", "owner", "group", "content")
+            how = [name for name, a, b in zip(names, one, other, strict=True) if a != b]
+            out.append(f"/{path} ({', '.join(how)})")
+    return out
+
+
+def _read(tar: tarfile.TarFile) -> Census:
+    out: Census = {}
+    for entry in tar:
+        path = entry.name.strip("./").strip("/") if entry.name in (".", "./") else entry.name.strip("/")
+        path = path.removeprefix("./")
+        if not path or _TRACES.search(path):
+            continue
+        content = entry.linkname
+        if entry.isreg():
+            digest, file = hashlib.sha256(), tar.extractfile(entry)
+            assert file is not None
+            while chunk := file.read(1 << 20):
+                digest.update(chunk)
+            content = digest.hexdigest()
+        out[path] = [entry.type.decode("ascii", "replace"), entry.mode, entry.uid, entry.gid, content]
+    return out
+
+
+def _discard(image: str, about: Context) -> None:
+    """The second image was made for this alone."""
+    if image and image != about.oracle.record.image:
+        with suppress(Fault), faults("removing the second image"):
+            connect().api.remove_image(image, noprune=False)

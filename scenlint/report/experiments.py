@@ -1,0 +1,156 @@
+"""What the experiments on a task came to, as figures and as sentences that carry their power."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from scenlint.report.model import Report, TrialLine
+from scenlint.task import mutation, worlds
+from scenlint.task.record import Experiment, TrialRecord
+
+KINDS = {"probe": "probes", "mutant": "mutants", "world": "worlds", "environment": "dead environments"}
+_REGRADED = "regraded"
+
+
+@dataclass
+class Sum:
+    """The experiments of one task."""
+
+    task: str
+    lines: list[TrialLine] = field(default_factory=list)
+
+    @property
+    def records(self) -> list[TrialRecord]:
+        return [line.record for line in self.lines]
+
+    def made(self, kind: str) -> list[tuple[TrialLine, Experiment]]:
+        """The experiments of one kind, in their order."""
+        return [
+            (x, x.record.experiment) for x in self.lines if x.record.experiment and x.record.experiment.kind == kind
+        ]
+
+    def outcomes(self, kind: str) -> Counter[str]:
+        """Outcome -> number of experiments of a kind."""
+        return Counter(str(e.outcome or "not judged") for _, e in self.made(kind))
+
+    @property
+    def skipped(self) -> list[Experiment]:
+        """What could not be made, with its reason: never counted as passed."""
+        return [e for kind in KINDS for _, e in self.made(kind) if e.outcome in ("", "skipped")]
+
+
+def sums(report: Report) -> list[Sum]:
+    """One for each task on which experiments were made."""
+    out: dict[str, Sum] = {}
+    for line in report.trials or ():
+        out.setdefault(line.record.task, Sum(line.record.task)).lines.append(line)
+    return [one for one in out.values() if any(line.record.experiment for line in one.lines)]
+
+
+def sentences(one: Sum) -> list[str]:
+    """Each kind in a sentence."""
+    return [*_probes(one), *_mutants(one), *_worlds(one), *_skipped(one)]
+
+
+def figures(one: Sum) -> dict[str, Any]:
+    """The same as plain data."""
+    score = mutation.score(one.records)
+    graded, differ = _regraded(one)
+    out: dict[str, Any] = {
+        "task": one.task,
+        "sentences": sentences(one),
+        **{KINDS[k].replace(" ", "_"): dict(one.outcomes(k)) for k in KINDS if one.made(k)},
+    }
+    if one.made("mutant"):
+        out["kill"] = _rate(len(score.killed), len(score.survived))
+        out["tolerance"] = _rate(len(score.tolerated), len(score.rejected))
+    if graded:
+        out["regraded"] = {
+            "gradings": graded,
+            "differ": differ,
+            "flake_rate_below": round(flake_bound(differ, graded), 4),
+        }
+    return out
+
+
+def flake_bound(differ: int, graded: int) -> float:
+    """The highest rate of differing gradings that agrees with what was seen, at 95 % (one-sided, exact)."""
+    from scenlint.stats.intervals import exact
+
+    return exact(differ, graded, level=0.9).high
+
+
+def _probes(one: Sum) -> Iterator[str]:
+    outcomes = one.outcomes("probe")
+    if sum(outcomes.values()) > outcomes["skipped"]:
+        yield f"probes: {_counted(outcomes)}"
+    dead = one.outcomes("environment")
+    if sum(dead.values()) > dead["skipped"]:
+        yield f"dead, empty and garbage environments: {_counted(dead)}"
+
+
+def _mutants(one: Sum) -> Iterator[str]:
+    from scenlint.stats.intervals import wilson
+
+    score = mutation.score(one.records)
+    parts = []
+    for yes, no, what in (
+        (len(score.killed), len(score.survived), "wrong results noticed"),
+        (len(score.tolerated), len(score.rejected), "equally right ones accepted"),
+    ):
+        if yes + no:
+            low, high = wilson(yes, yes + no)
+            parts.append(f"{yes} of {yes + no} {what} ({100 * low:.0f} to {100 * high:.0f} % at 95 %)")
+    if score.open:
+        parts.append(f"{len(score.open)} for a person to judge")
+    if parts:
+        yield f"mutants: {', '.join(parts)}"
+
+
+def _worlds(one: Sum) -> Iterator[str]:
+    graded, differ = _regraded(one)
+    if graded:
+        power = flake_bound(differ, graded)
+        yield f"frozen work: {differ} of {graded} gradings differ: flake rate below {100 * power:.0f} % at 95 %"
+    made = [(e.name, str(e.outcome)) for _, e in one.made("world") if e.outcome not in ("", "skipped")]
+    same = dict.fromkeys(n for n, outcome in made if outcome == "same" and n not in (_REGRADED, worlds.CONTROL))
+    other = dict.fromkeys(n for n, outcome in made if outcome == "differs" and n not in (_REGRADED, worlds.CONTROL))
+    if other:
+        yield f"another verdict in the worlds: {', '.join(other)}"
+    if alike := [n for n in same if n not in other]:
+        yield f"the same verdict in the worlds: {', '.join(alike)}"
+
+
+def _skipped(one: Sum) -> Iterator[str]:
+    reasons: dict[str, list[str]] = {}
+    for experiment in one.skipped:
+        reasons.setdefault(experiment.reason or "no reason is known", []).append(experiment.name)
+    for reason, names in reasons.items():
+        named = Counter(names)
+        told = ", ".join(n if times == 1 else f"{n} ({times})" for n, times in named.items())
+        yield f"not made: {told}: {reason}"
+
+
+def _regraded(one: Sum) -> tuple[int, int]:
+    """Gradings of the oracle's frozen work, and how many came out otherwise."""
+    outcomes = [str(e.outcome) for _, e in one.made("world") if e.name == _REGRADED]
+    return sum(o in ("same", "differs") for o in outcomes), outcomes.count("differs")
+
+
+def _rate(yes: int, no: int) -> dict[str, Any] | None:
+    from scenlint.stats.intervals import wilson
+
+    if not yes + no:
+        return None
+    low, high = wilson(yes, yes + no)
+    return {"of": yes + no, "rate": round(yes / (yes + no), 4), "low": round(low, 4), "high": round(high, 4)}
+
+
+def _counted(outcomes: Counter[str]) -> str:
+    words = {"holds": "held", "same": "the same", "skipped": "not made"}
+    order: Sequence[str] = ("holds", "broken", "laundered", "leak")
+    known = [o for o in order if outcomes[o]] + [o for o in outcomes if o not in order]
+    return ", ".join(f"{outcomes[o]} {words.get(o, o)}" for o in known)
