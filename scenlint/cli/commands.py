@@ -15,6 +15,7 @@ from scenlint.cli import (
     clean,
     doctor,
     explain,
+    import_,
     init,
     map,
     new,
@@ -39,6 +40,7 @@ app.command("pin")(pin.pin)
 app.command("validate")(validate.validate)
 app.command("run")(run.run)
 app.command("calibrate")(calibrate.calibrate)
+app.command("import")(import_.import_)
 app.command("triage")(triage.triage)
 app.command("admit")(admit.admit)
 app.command("trials")(trials.trials)

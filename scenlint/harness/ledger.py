@@ -143,6 +143,21 @@ class Ledger:
             )
             db.execute("DELETE FROM phases WHERE trial = ?", (record.id,))
 
+    def take_in(self, records: Sequence[TrialRecord]) -> None:
+        """Trials that another harness ran: all of them or none. They have no place, and a folder with their record."""
+        for record in records:
+            (self.folder / "trials" / record.id).mkdir(parents=True, exist_ok=True)
+            _write_whole(self.folder / "trials" / record.id / "record.json", record.to_json())
+        with self._write(sync=True) as db:
+            db.executemany(
+                "INSERT INTO trials (id, run, place, task, format, agent, attempt, settings, started, finished, status, "
+                "reward, record) VALUES (?, 'import', '', ?, ?, ?, ?, '', ?, 1, ?, ?, ?)",
+                [
+                    (r.id, r.task, r.format, r.agent, r.attempt, r.started, r.status.value, r.reward, _json(r))
+                    for r in records
+                ],
+            )
+
     def remove(self, entries: Sequence[Entry]) -> None:
         """Forget trials and delete their folders."""
         for entry in entries:
