@@ -9,13 +9,18 @@ from typing import Annotated
 
 import typer
 
-from scenlint.cli.ledgers import Folder, Unsafe, names, reported
+from scenlint.cli.ledgers import Folder, Unsafe, existing, names, reported
 from scenlint.cli.run import Listing, named
 
 
 def calibrate(
-    task: Annotated[Path, typer.Argument(metavar="TASK", help="The task.")],
-    agent: Annotated[str, typer.Option("--agent", "-a", help="An agent of `[agents]` in the configuration.")],
+    task: Annotated[Path | None, typer.Argument(metavar="TASK", help="The task.")] = None,
+    agent: Annotated[str, typer.Option("--agent", "-a", help="An agent of `[agents]` in the configuration.")] = "",
+    suite: Annotated[
+        bool, typer.Option("--suite", help="Run nothing: say what all recorded trials tell about each scenario.")
+    ] = False,
+    weak: Annotated[list[str] | None, typer.Option(help="With --suite: agents of the weak arm.")] = None,
+    strong: Annotated[list[str] | None, typer.Option(help="With --suite: agents of the strong arm.")] = None,
     curtail: Annotated[
         bool,
         typer.Option("--curtail", help="End a stage as soon as its verdict is settled; fewer trials, same verdict."),
@@ -49,6 +54,12 @@ def calibrate(
     from scenlint.report.style import visible, write
     from scenlint.task.plan import NotRunnableError
 
+    if suite:
+        _suite(ledger, weak or [], strong or [], output)
+        return
+    if task is None or not agent:
+        write("scenlint: a calibration needs a task and `--agent`; `--suite` looks at recorded trials\n", sys.stderr)
+        raise typer.Exit(2)
     settings = configuration.load(task if task.is_dir() else task.parent, config)
     who = named(agent, settings)
     with reported(), Interrupt() as interrupt, watching(quiet=quiet) as watcher:
@@ -76,3 +87,31 @@ def calibrate(
         case Decided.RETIRED | Decided.REJECTED | Decided.NEVER_SOLVED | Decided.BLOCKED:
             raise typer.Exit(1)
     raise typer.Exit(4)
+
+
+def _suite(ledger: Path | None, weak: list[str], strong: list[str], output: Listing) -> None:
+    from scenlint.calibration.discrimination import scenarios
+    from scenlint.report.style import visible, write
+
+    with existing(ledger) as book:
+        found = scenarios((e.record for e in book.entries(finished=True)), weak=weak, strong=strong)
+    if output is Listing.JSON:
+        write(json.dumps({"scenarios": [s.as_json() for s in found]}, indent=2) + "\n")
+        return
+    for scenario in found:
+        write(f"{visible(scenario.task)}: {scenario.label}" + "".join(f" [{f}]" for f in scenario.flags) + "\n")
+        for agent, rate in scenario.rates.items():
+            low, high = rate.interval
+            excluded = f", {rate.excluded} excluded" if rate.excluded else ""
+            write(f"  {visible(agent)}: {rate.passes} of {rate.trials} ({low:.2f} to {high:.2f}){excluded}\n")
+        if scenario.arms:
+            low, high = scenario.arms.interval
+            write(f"  D = {scenario.arms.difference:.2f} ({low:.2f} to {high:.2f}), AUC {scenario.arms.auc:.2f}, ")
+            write(f"p = {scenario.arms.p:.3g}, q = {scenario.q:.3g}\n")
+        if scenario.item_rest and scenario.item_rest.kendall is not None:
+            write(f"  with the rest of the suite: tau = {scenario.item_rest.kendall:.2f}\n")
+        if scenario.curve:
+            kind = " (exploratory: fewer than 30 agents)" if scenario.curve.exploratory else ""
+            write(f"  2PL: a = {scenario.curve.a:.2f}, b = {scenario.curve.b:.2f}{kind}\n")
+        for name, why in scenario.lacks.items():
+            write(f"  no {name.replace('_', '-')}: {visible(why)}\n")

@@ -1,0 +1,65 @@
+"""What recorded trials of several agents say about each scenario."""
+
+import pytest
+
+from scenlint.calibration.discrimination import scenarios
+from scenlint.task.record import CheckResult, FailureClass, Phase, Status, TrialRecord
+
+# Passes of 8: agents from weak to strong; scenarios: good, good, ceiling, noise, floor.
+REF = [[0, 2, 7, 4, 0], [1, 3, 8, 3, 0], [3, 4, 7, 5, 0], [5, 5, 8, 4, 0], [7, 6, 8, 3, 0], [8, 7, 8, 5, 0]]
+
+
+def trials(task: str, agent: str, passes: int, of: int = 8, failure: FailureClass = FailureClass.WRONG_ANSWER):
+    for n in range(of):
+        won = n < passes
+        yield TrialRecord(
+            f"{task}-{agent}-{n}", task, "harbor", agent, float(won), Status.PASSED if won else Status.FAILED,
+            None if won else failure, phases=[Phase("agent")], checks=[CheckResult("a", won)], task_digest="d",
+        )  # fmt: skip
+
+
+@pytest.fixture
+def recorded():
+    return [t for a, row in enumerate(REF, 1) for s, n in enumerate(row, 1) for t in trials(f"S{s}", f"A{a}", n)]
+
+
+def test_scenarios_are_labelled_by_two_arms(recorded):
+    found = {s.task: s for s in scenarios(recorded, weak=["A1", "A2"], strong=["A5", "A6"])}
+    assert {t: s.label for t, s in found.items()} == {
+        "S1": "discriminates", "S2": "discriminates", "S3": "none", "S4": "none", "S5": "none",
+    }  # fmt: skip
+    assert (found["S1"].arms.difference, found["S1"].arms.auc) == (0.875, 0.9375)
+    assert found["S5"].flags == ["floor"]
+    assert found["S1"].q >= found["S1"].arms.p
+
+
+def test_with_six_agents_there_are_correlations_and_curves(recorded):
+    found = {s.task: s for s in scenarios(recorded)}
+    assert found["S1"].item_rest.kendall == pytest.approx(0.966092, abs=1e-6)
+    assert found["S1"].curve.exploratory
+    assert found["S1"].curve.a > found["S4"].curve.a
+
+
+def test_one_agent_shows_difficulty_only():
+    (found,) = scenarios(trials("S1", "A1", 3))
+    assert found.label == "difficulty only"
+    assert (found.rates["A1"].passes, found.rates["A1"].trials) == (3, 8)
+    assert set(found.lacks) == {"arms", "dispersion", "item_rest", "curve"}
+    assert found.as_json()["agents"]["A1"]["pass_at"][8] == 1.0
+
+
+def test_excluded_trials_are_no_failures():
+    records = [*trials("S1", "A1", 2, 4), *trials("S1", "A1", 0, 3, FailureClass.AGENT_TIMEOUT)]
+    (found,) = scenarios(records)
+    assert (found.rates["A1"].trials, found.rates["A1"].excluded) == (4, 3)
+
+
+def test_stronger_agents_that_do_worse_are_flagged():
+    records = [*trials("S1", "weak", 15, 16), *trials("S1", "strong", 1, 16)]
+    (found,) = scenarios(records, weak=["weak"], strong=["strong"])
+    assert found.label == "inverted"
+    assert "misalignment" in found.flags[0]
+
+
+def test_oracle_and_nop_are_nobodys_rate():
+    assert scenarios([*trials("S1", "oracle", 8), *trials("S1", "nop", 0)]) == []
