@@ -8,8 +8,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from scenlint.cli.explain import page_of
+from scenlint.cli.explain import page_of, page_of_probe
 from scenlint.config import KEYS, schema
+from scenlint.dynamic.probes import load_probes
 from scenlint.lint.registry import load_rules
 from scenlint.rules.base import Rule
 
@@ -28,7 +29,7 @@ FAMILIES = {
 
 def generate(folder: Path) -> None:
     """Bring the generated pages up to date; what has not changed is not touched, so that it is not built again."""
-    pages = {**dict(_rules()), "configuration.md": _configuration(), "commands.md": _commands()}
+    pages = {**dict(_rules()), **dict(_probes()), "configuration.md": _configuration(), "commands.md": _commands()}
     for path in folder.rglob("*.md"):
         if path.relative_to(folder).as_posix() not in pages:
             path.unlink()
@@ -50,8 +51,23 @@ def _rules() -> Iterator[tuple[str, str]]:
         listed = sorted(members, key=lambda r: r.code)
         index += [f"## {FAMILIES.get(family, family.capitalize())} ({listed[0].code[:3]}xx)", _table(listed)]
         index.append("\n".join(["```{toctree}", ":hidden:", "", *(f"rules/{_page(r)}" for r in listed), "```"]))
-        yield from ((f"rules/{_page(rule)}", page_of(rule)) for rule in listed)
+        # In the repository the book's folder of probes is its own index.
+        yield from ((f"rules/{_page(r)}", page_of(r).replace("](../probes)", "](../../probes.md)")) for r in listed)
     yield "rules.md", "\n\n".join(index) + "\n"
+
+
+def _probes() -> Iterator[tuple[str, str]]:
+    probes = sorted(load_probes().values(), key=lambda probe: probe.name)
+    rows = [f"| [{p.name}](rules/{p.page}) | {p.rule} | {p.summary.replace('|', chr(92) + '|')} |" for p in probes]
+    index = [
+        "# Probes",
+        "Small agents that do no work and try to be paid; `scenlint validate --deep` lets each try.\n"
+        "See [experiments](../deep.md).",
+        "\n".join(["| probe | reported as | tries |", "|---|---|---|", *rows]),
+        "\n".join(["```{toctree}", ":hidden:", "", *(f"rules/{p.page}" for p in probes), "```"]),
+    ]
+    yield "probes.md", "\n\n".join(index) + "\n"
+    yield from ((f"rules/{p.page}", page_of_probe(p.name)) for p in probes)
 
 
 def _page(rule: Rule) -> str:

@@ -57,3 +57,41 @@ def test_package_that_cannot_be_imported_is_named(installed, tmp_path):
     assert out.returncode == 2
     assert "acme_rules" in out.stderr
     assert "Traceback" not in out.stderr
+
+
+FORMAT = '''"""A format of one file, and another that has no starter."""
+from scenlint.formats.starter import Starter, check_name
+
+
+class Plain:
+    name, title, schemas = "acme-plain", "Acme", {}
+
+    def find(self, folder, names):
+        return []
+
+    def shared(self, refs, policy):
+        return []
+
+
+class Starting(Plain):
+    name = "acme-note"
+
+    def starter(self, name):
+        return Starter(check_name(name), {f"{name}/note.txt": "work\\n"}, [(f"{name}/note.txt", "what is asked")])
+
+
+PLAIN, NOTE = Plain(), Starting()
+'''
+
+
+def test_format_with_a_starter_is_offered_by_new_and_one_without_is_not(installed, tmp_path):
+    site = Path(installed["PYTHONPATH"])
+    (site / "acme_formats.py").write_text(FORMAT)
+    entries = "[scenlint.formats]\nplain = acme_formats:PLAIN\nnote = acme_formats:NOTE\n"
+    (site / "acme_rules-1.0.dist-info" / "entry_points.txt").write_text(entries)
+    made = scenlint(installed, "new", "acme-note", "one", "--in", tmp_path)
+    assert (made.returncode, (tmp_path / "one/note.txt").read_text()) == (0, "work\n")
+    refused = scenlint(installed, "new", "acme-plain", "two", "--in", tmp_path)
+    assert refused.returncode == 2
+    assert "`acme-note`" in refused.stderr
+    assert "`acme-plain`," not in refused.stderr

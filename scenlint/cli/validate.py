@@ -65,7 +65,9 @@ def validate(
     ] = None,
     probe: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAMES", help="Only these experiments: names or kinds (probe, mutant, world)."),
+        typer.Option(
+            metavar="NAMES", help="Only these experiments, by name or kind (probe, mutant, world, environment)."
+        ),
     ] = None,
     skip_probe: Annotated[
         list[str] | None, typer.Option(metavar="NAMES", help="Leave out these experiments: names or kinds.")
@@ -73,6 +75,10 @@ def validate(
     repeats: Annotated[
         int | None, typer.Option(min=1, help="Times that the oracle's frozen work is graded (default: 5).")
     ] = None,
+    no_engine: Annotated[
+        bool,
+        typer.Option("--no-engine", help="Use no containers: local tasks, and verifiers of dead services."),
+    ] = False,
     seed: Annotated[int, typer.Option(help="Decides which experiments are drawn where there are too many.")] = 0,
     report_folder: Annotated[
         Path | None, typer.Option("--report", metavar="DIR", help="Write a page about each task there (HTML).")
@@ -102,6 +108,7 @@ def validate(
     from scenlint.lint import baseline as known
 
     wishes = None
+    probe = probe or (["environment"] if no_engine and not deep else None)
     if deep or budget or probe or skip_probe or repeats:
         wishes = wanted(budget, names(probe), names(skip_probe), repeats, seed)
     paths = paths or [Path()]
@@ -128,6 +135,7 @@ def validate(
                 resume=not no_resume,
                 pages=output is Output.SARIF,
                 deep=wishes,
+                engine=not no_engine,
                 stop=interrupt.stop,
             )
         )

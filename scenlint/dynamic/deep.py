@@ -10,14 +10,14 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from scenlint.dynamic import experiments
+from scenlint.dynamic import dead, experiments
 from scenlint.dynamic.driver import Driver
 from scenlint.dynamic.experiments import Context, Maker, Planned, Wishes
 from scenlint.dynamic.gate import Action, Job, Shown, Subject, decide, settings_digest
 from scenlint.dynamic.worlds.again import AGAIN, REGRADED, oracle_again, regraded
 from scenlint.harness.snapshot import Snapshot
 from scenlint.lint.engine import crash
-from scenlint.task import trials
+from scenlint.task import trials, worlds
 from scenlint.task.record import FailureClass, Status, TrialRecord
 
 # In the order in which a budget is dealt out, one of each kind at a time.
@@ -62,18 +62,37 @@ class Stage:
         # Full marks for no work show a fault whatever the oracle earns; that an attack fails shows nothing then.
         grounds += [bare for subject in subjects if (bare := self._unproven(subject)) is not None]
         self._all([(about, planned) for about in grounds for planned in self._planned(about)])
+        lifeless = [bare for subject in subjects if (bare := self._lifeless(subject)) is not None]
+        self._all([(a, made) for a in lifeless for made in dead.plan(a) if self.wishes.wants(made.experiment)])
         for about in grounds:
+            self._heed_control(about)
             about.subject.trials.sort(key=_order)
         return self.out
+
+    def _heed_control(self, about: Context) -> None:
+        """Where the means by which clocks are moved disturbs the task by itself, no moved clock shows anything."""
+        made = {t.record.experiment.name: t for t in about.subject.trials if t.record.experiment}
+        control = made.get(worlds.CONTROL)
+        if control is None or not control.record.experiment or control.record.experiment.outcome != "differs":
+            return
+        why = f"the library that moves clocks disturbs this task even where it moves none{trials.quote(control.record)}"
+        for name in (worlds.CONTROL, *worlds.CLOCKS):
+            if (shown := made.get(name)) is not None:
+                self._skip(shown, why)
+
+    def _skip(self, shown: Shown, why: str) -> None:
+        """What a trial was taken for turned out to be nothing."""
+        assert shown.record.experiment is not None
+        shown.record.experiment.outcome, shown.record.experiment.reason = "skipped", why
+        if not shown.reused and shown.record.id:
+            self.driver.ledger.finish(shown.record)
 
     def _set_aside(self, about: Context) -> None:
         """Gradings of a snapshot that does not stand for the oracle's work are no evidence against the verifier."""
         for shown in about.subject.trials:
             experiment = shown.record.experiment
             if about.no_replay and experiment is not None and experiment.name == REGRADED:
-                experiment.outcome, experiment.reason = "skipped", about.no_replay
-                if not shown.reused:
-                    self.driver.ledger.finish(shown.record)
+                self._skip(shown, about.no_replay)
 
     def _ground(self, subject: Subject) -> Context | None:
         """The task as experiments find it, if its gate was passed."""
@@ -98,6 +117,13 @@ class Stage:
             return None
         why = "no oracle earned 1.0"
         return Context(subject, nop, nop, None, self.wishes, self.driver.options, no_replay=why, proven=False)
+
+    def _lifeless(self, subject: Subject) -> Context | None:
+        """A task with applications, as a verifier finds it where none of them runs: that needs no engine, no oracle."""
+        if subject.plan is None or not subject.plan.apps or self.driver.stop.is_set():
+            return None
+        nobody = Shown(TrialRecord("", subject.plan.task, subject.plan.format, "oracle"), Path(), reused=False)
+        return Context(subject, nobody, None, None, self.wishes, self.driver.options, proven=False)
 
     def _planned(self, about: Context) -> Iterator[Planned]:
         """What the makers want, as far as it is selected and the budget goes."""

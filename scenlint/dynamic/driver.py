@@ -51,7 +51,7 @@ class Driver:
             self._opened = True
             for entry in self.ledger.open_run(self.options.run, command):
                 local.clear(entry.folder)
-        in_containers = any(job.subject.plan and needs_engine(job.subject.plan) for job in jobs)
+        in_containers = any(plan and needs_engine(plan) for plan in (job.plan or job.subject.plan for job in jobs))
         if in_containers:
             self._tidy()
         errors: list[BaseException] = []

@@ -72,9 +72,11 @@ class Job:
 class Gate:
     """Decides for one run, under its options and with its ledger."""
 
-    def __init__(self, options: Options, ledger: Ledger) -> None:
+    def __init__(self, options: Options, ledger: Ledger, *, engine: bool = True) -> None:
         self.options, self.ledger = options, ledger
         self._missing: dict[str, str] = {}
+        if not engine:
+            self._missing["engine"] = "it needs an engine, and none is used (--no-engine)"
 
     def prepare(self, task: Task, place: str, make: Callable[[Task], RunPlan]) -> Subject:
         """The task with its plan, or with what stands in the way of running it here at all."""

@@ -43,6 +43,7 @@ class Request:
     command: str = "validate"
     pages: bool = False
     deep: Wishes | None = None  # experiments as well
+    engine: bool = True  # False: no container engine is used, whether there is one or not
     stop: threading.Event = field(default_factory=threading.Event)
 
 
@@ -67,7 +68,7 @@ def run(request: Request) -> Run:
     folder = ledger_folder(request.ledger)
     ledger = Ledger(folder)
     try:
-        gate = Gate(options, ledger)
+        gate = Gate(options, ledger, engine=request.engine)
         jobs = []
         for ref in found.refs:
             try:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from scenlint.source import trace
-from scenlint.source.data import Data, parse
+from scenlint.source.data import Data, DataError, parse
 from scenlint.source.files import FileTree
 from scenlint.source.regex import regex
 from scenlint.source.text import Fragment, Source
@@ -161,8 +161,13 @@ def docker_spec(text: str) -> GitIgnoreSpec:
 
 def read_document(tree: FileTree, path: str, language: str, name: str, schema: str | None = None) -> Document | None:
     """A structured file with its JSON Schema; None where it is missing or unreadable. Bad syntax is in `data.error`."""
-    fragment = fragment_of(tree, path, language)
-    return None if fragment is None else Document(name, parse(fragment), load_schema(schema) if schema else None)
+    source = tree.read(path)
+    if source is None:
+        return None
+    fragment = source.fragment(language)
+    binary = DataError("the file is binary", fragment.span(0, 0)) if source.binary else None
+    data = Data(fragment, None, binary) if binary else parse(fragment)
+    return Document(name, data, load_schema(schema) if schema else None)
 
 
 def value_at(data: Data | None, *path: str | int, default: Any = None) -> Value:

@@ -59,8 +59,9 @@ class Solutions:
             "mode": env.get("SCENLINT_VERIFIER_MODE", "auto"),
             "case_timeout": float(env.get("SCENLINT_CASE_TIMEOUT") or CASE_TIMEOUT),
         }
-        script = command.argv[1:] if Path(command.argv[0]).name.startswith("python") else command.argv
-        return (*boot("judge"), json.dumps(settings), *script), timeout + GRACE, {}
+        variables, program = _variables(command.argv)
+        script = program[1:] if Path(program[0]).name.startswith("python") else program
+        return (*variables, *boot("judge"), json.dumps(settings), *script), timeout + GRACE, {}
 
     def __enter__(self) -> Solutions:
         try:
@@ -132,6 +133,14 @@ class Solutions:
             connection.close()
             group.close()
             said.close()
+
+
+def _variables(argv: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """A command's leading `env NAME=value …`, which then stands before the judge, and the rest of it."""
+    if argv[0] != "env":
+        return (), argv
+    count = next(n for n, word in enumerate(argv[1:], 1) if "=" not in word)
+    return argv[:count], argv[count:]
 
 
 def boot(module: str) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import traceback
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -82,7 +83,7 @@ class Engine:
         out = Outcome(task.id)
         deep = deep or any(r.experiment for r in records)
         rules = [r for r in self.trial_rules if deep or not r.deep]
-        if obstacle:
+        if obstacle and not records:
             out.not_assessed = [NotAssessed(r.name, r.code, task.id, obstacle) for r in rules]
             return out
         self._run(rules, task, out, records)
@@ -125,7 +126,7 @@ class Engine:
                 continue
             try:
                 found = rule.trial_check(task, records) if rule.trial_check else rule.check(task) if rule.check else ()
-                out.findings += [self.finish(rule, f, task.id) for f in found]
+                out.findings += [self.finish(rule, _at_home(f, task), task.id) for f in found]
                 out.ran.append(rule.name)
             except NotAssessableError as exc:
                 out.not_assessed.append(NotAssessed(rule.name, rule.code, task.id, str(exc)))
@@ -228,6 +229,18 @@ class Engine:
                 finding = Finding.at(entry.rule.span, message, help="remove the entry", fix=removed(entry.rule.span))
                 out.append(self.finish(rule, finding, ""))
         return out
+
+
+def _at_home(finding: Finding, task: Task) -> Finding:
+    """The finding, without its fix where that would write outside the task and its suite, whatever the task names."""
+    if finding.fix is None:
+        return finding
+    homes = [task.folder]
+    if task.suite is not None:
+        homes.append(task.suite if task.suite.is_dir() else task.suite.parent)
+    target = Path(os.path.realpath(finding.fix.path))
+    inside = any(target.is_relative_to(os.path.realpath(home)) for home in homes)
+    return finding if inside else replace(finding, fix=None)
 
 
 def _matches(pattern: str, path: str) -> bool:

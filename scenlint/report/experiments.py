@@ -12,7 +12,7 @@ from scenlint.task import mutation, worlds
 from scenlint.task.record import Experiment, TrialRecord
 
 KINDS = {"probe": "probes", "mutant": "mutants", "world": "worlds", "environment": "dead environments"}
-_REGRADED = "regraded"
+_REGRADED, _REBUILT = "regraded", "built-again"
 
 
 @dataclass
@@ -116,6 +116,10 @@ def _worlds(one: Sum) -> Iterator[str]:
         power = flake_bound(differ, graded)
         yield f"frozen work: {differ} of {graded} gradings differ: flake rate below {100 * power:.0f} % at 95 %"
     made = [(e.name, str(e.outcome)) for _, e in one.made("world") if e.outcome not in ("", "skipped")]
+    for _, drifted in one.made("world"):
+        if drifted.name == _REBUILT and drifted.outcome == "differs":
+            yield f"the image, built again: {drifted.evidence}"
+            made.remove((_REBUILT, "differs"))
     same = dict.fromkeys(n for n, outcome in made if outcome == "same" and n not in (_REGRADED, worlds.CONTROL))
     other = dict.fromkeys(n for n, outcome in made if outcome == "differs" and n not in (_REGRADED, worlds.CONTROL))
     if other:

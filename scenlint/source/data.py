@@ -123,8 +123,8 @@ def _parse(fragment: Fragment, language: str) -> Data:
     encoding = fragment.source.encoding
     if language == "toml" and encoding != "utf-8":
         name = encoding.upper().rpartition("-")[0]  # without the order of its bytes
-        error = DataError(f"the file is {name}; TOML must be UTF-8", fragment.span(0, 1), "save the file as UTF-8")
-        return Data(fragment, None, error)
+        wrong = DataError(f"the file is {name}; TOML must be UTF-8", fragment.span(0, 1), "save the file as UTF-8")
+        return Data(fragment, None, wrong)
     parsed = read(_readable(fragment.text))
     error = None
     if parsed.problem is not None:

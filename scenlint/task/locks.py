@@ -19,9 +19,7 @@ _HEAD = (
     "[images]\n"
 )
 _HUB = ("docker.io/", "index.docker.io/", "registry-1.docker.io/")
-_FROZEN = regex(
-    r"(?P<name>[A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*===?\s*(?P<version>[^\s;#*,\\]+)\s*(?:[;#\\-]|$)"
-)
+_FROZEN = regex(r"(?P<name>[A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*===?\s*(?P<version>[^\s;#*,\\]+)\s*(?:[;#\\-]|$)")
 
 
 class LockError(Exception):

@@ -49,6 +49,7 @@ _PLACEHOLDER = regex(r"<[\w \-]+>|\{[\w:, \-]*\}|\$\{?\w+\}?|\*+|\?|\[[\w\-]+\]|
 _ELSEWHERE = regex(  # URLs and addresses
     r"\b[a-z][a-z0-9+.\-]{1,15}://[^\s<>()`'\"]+|(?<![\w.+\-])[\w.+\-]++@[\w\-]+\.[\w.\-]+"
 )
+_RULER = regex(r"[+*?%=~]{12,}")  # no part of a path, and what looks for one would try every place in it
 _LETTER = regex(r"[A-Za-z]")
 _MEDIA = regex(r"(?:application|image|text|audio|video|multipart|font|model)/[\w.+\-]+$", re.I)
 
@@ -84,7 +85,7 @@ class Token:
 
 def find_paths(text: str) -> Iterator[Token]:
     """Every path-like word of a text; URLs, media types, host names and fractions left out."""
-    masked = text
+    masked = _RULER.sub(lambda m: " " * len(m.group()), text)
     if "://" in text or "@" in text:
         masked = _ELSEWHERE.sub(lambda m: " " * len(m.group()), text)
     for match in _TOKEN.finditer(masked):

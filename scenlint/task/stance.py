@@ -36,21 +36,23 @@ def locate(task: Task, check: Check, span: Span) -> tuple[PyModule, ast.AST] | N
     files = task.verifier.code("python") if task.verifier else ()
     for fragment in (check.fragment, *files):
         if fragment.source is span.source and fragment.language == "python":
-            node = _nodes(fragment).get((span.start, span.end))
-            if node is not None:
-                return parse(fragment), node
+            module = parse(fragment)
+            for node in _by_line(fragment).get(span.line, ()):
+                if module.span(node) == span:
+                    return module, node
     return None
 
 
-def _nodes(fragment: Fragment) -> dict[tuple[int, int], ast.AST]:
-    """Comparisons and calls by their place in the file; the outermost of those with one place."""
+def _by_line(fragment: Fragment) -> dict[int, list[ast.AST]]:
+    """Comparisons, calls and their like by the line of the file they begin on, outer ones first."""
 
-    def make() -> dict[tuple[int, int], ast.AST]:
+    def make() -> dict[int, list[ast.AST]]:
         module = parse(fragment)
-        out: dict[tuple[int, int], ast.AST] = {}
+        before = fragment.span().line - 1 if len(fragment.pieces) == 1 else None  # None: its lines are not the file's
+        out: dict[int, list[ast.AST]] = {}
         for node in module.of(ast.Compare, ast.Call, ast.Subscript, ast.Constant, ast.keyword):
-            span = module.span(node)
-            out.setdefault((span.start, span.end), node)
+            line = module.span(node).line if before is None else before + getattr(node, "lineno", 1)
+            out.setdefault(line, []).append(node)
         return out
 
     return fragment.memo("stance", make)

@@ -52,6 +52,9 @@ class Statement:
     hedged: bool = False
 
 
+_LONGEST = 3000  # characters of a sentence
+
+
 def sentences(brief: Fragment) -> list[Sentence]:
     """The sentences of a brief, list items and lines of a listing each on their own."""
     return brief.memo("sentences", lambda: list(_sentences(brief)))
@@ -69,11 +72,21 @@ def _cuts(block: Block) -> Iterator[tuple[int, int]]:
     for cut in re.finditer(
         r"(?<=[.!?。！？])\s+(?=[\"'`*(\[A-Z0-9/])|\n(?=\s*[-*•\d])|\n\s*\n|(?<=[。！？])", block.text
     ):
-        if block.text[at : cut.start()].strip():
-            yield at, cut.start()
+        yield from _pieces(block.text, at, cut.start())
         at = cut.end()
-    if block.text[at:].strip():
-        yield at, len(block.text)
+    yield from _pieces(block.text, at, len(block.text))
+
+
+def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A sentence; what no reader would take for one is cut at spaces, as some questions cost the square of its length."""
+    while end - start > _LONGEST:
+        cut = text.rfind(" ", start + _LONGEST // 2, start + _LONGEST)
+        cut = start + _LONGEST if cut < 0 else cut
+        if text[start:cut].strip():
+            yield start, cut
+        start = cut
+    if text[start:end].strip():
+        yield start, end
 
 
 # Inputs. A path counts as given only where nothing in the brief says that it is to be made.

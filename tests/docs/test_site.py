@@ -7,6 +7,7 @@ from pathlib import Path
 
 from scenlint.cli.commands import app
 from scenlint.config import KEYS
+from scenlint.dynamic.probes import load_probes
 from scenlint.lint.registry import load_rules
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -31,6 +32,8 @@ def test_the_site_builds_and_holds_every_rule_key_and_command(tmp_path):
             html = rule.page.with_suffix(".html").as_posix()
             assert f'href="rules/{html}"' in index
             assert rule.code in page(f"generated/rules/{html}")
+    for probe in load_probes().values():
+        assert probe.rule in page(f"generated/rules/{probe.page.removesuffix('.md')}.html")
     configuration = page("generated/configuration.html")
     for key, (_, _, words) in KEYS.items():
         assert f'<section id="{key}">' in configuration

@@ -1,5 +1,6 @@
 """Verifiers of live services whose services are dead, empty or noisy: real verifiers in real sandboxes."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -115,6 +116,20 @@ def test_what_the_formats_own_harness_would_pass_counts(outcomes):
     records = outcomes('check("input is there", 1, True)\nsys.exit(1)\n', end="")
     assert records["dead"].reward is None
     assert records["dead"].experiment.outcome == "broken"
+
+
+def test_a_whole_suite_is_looked_at_without_an_engine(tmp_path):
+    suite = base_task("saas-bench", tmp_path / "suite")
+    verifier = suite / "tasks/uni-m/Teamwork/teamwork_001/verify.py"
+    verifier.write_text(START + 'check("input is there", 1, True)' + END)
+    argv = [sys.executable, "-c", "from scenlint.cli.app import main; main()", "validate", "tasks", "--no-engine"]
+    done = subprocess.run(
+        [*argv, "--format", "json", "--quiet"], cwd=suite, capture_output=True, text=True, timeout=120
+    )
+    told = json.loads(done.stdout)
+    assert [(f["rule"], f["severity"]) for f in told["findings"]] == [("passes-dead-environment", "error")]
+    assert {t["experiment"]["name"] for t in told["trials"]} == {"dead", "empty", "noise"}
+    assert done.returncode == 1
 
 
 def test_no_application_is_started_and_no_unsafe_wish_granted(tmp_path):

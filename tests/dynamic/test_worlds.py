@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,25 @@ def test_a_verifier_with_a_fuse_is_found_by_the_moved_clock(task):
     assert (finding.code, finding.severity or "warning") == ("SL713", "warning")
     assert "a reward of 0 instead of 1" in finding.message
     assert "too late" in finding.message
+
+
+def test_the_clock_of_a_judge_is_moved_too(tmp_path):
+    folder = base_task("deepgym", tmp_path / "judged")
+    verifier = (folder / "verifier.py").read_text()
+    year = time.gmtime(time.time() + 2 * 86400).tm_year
+    fuse = f"    import time\n    CASES[:] = CASES if time.gmtime().tm_year <= {year} else [('late', [], 2)]\n"
+    (folder / "verifier.py").write_text(verifier.replace("    cases = []\n", fuse + "    cases = []\n"))
+    report = deep(folder, "clock-control", "clock+1d", "clock+1y")
+    told = outcomes(report)
+    assert (told["clock-control"], told["clock+1d"], told["clock+1y"]) == ("same", "same", "differs")
+
+
+def test_a_task_that_the_means_itself_disturbs_is_not_judged_by_moved_clocks(task):
+    report = deep(task(check="import os\nassert 'LD_PRELOAD' not in os.environ"), "clock-control", "clock+1y")
+    told = outcomes(report)
+    assert (told["clock-control"], told["clock+1y"]) == ("skipped", "skipped")
+    assert "disturbs this task even where it moves none" in reasons(report)["clock+1y"]
+    assert report.findings == []
 
 
 def test_a_clock_that_did_not_move_is_skipped_and_never_passed(task, monkeypatch):

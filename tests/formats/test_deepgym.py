@@ -139,3 +139,11 @@ def test_a_missing_reference_leaves_a_place_without_an_oracle(folder):
     task = load(folder)
     assert task.oracle_place == "reference_solution.py"
     assert "missing" in task.lacks(Role.ORACLE)
+
+
+def test_a_task_that_lost_its_prompt_or_its_verifier_is_still_one(folder):
+    (folder / "task.md").unlink()
+    assert claimed(folder)
+    assert [r.path for r in load(folder).requirements if not r.met] == ["task.md"]
+    (folder / "verifier.py").write_text("print('no judge')\n")
+    assert not claimed(folder)

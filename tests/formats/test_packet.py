@@ -8,7 +8,7 @@ import pytest
 from scenlint.formats.packet import FORMAT
 from scenlint.task.model import Contract, Role, Task
 from scenlint.task.policy import Policy
-from scenlint.testing import base_task
+from scenlint.testing import base_task, lint
 
 
 def load(folder: Path) -> Task:

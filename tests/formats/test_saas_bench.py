@@ -288,3 +288,12 @@ def test_the_apps_list_is_shared_with_the_images_of_commands_and_compose_templat
     }
     assert [d.name for d in shared.environment.compose] == ["docker/chat.yml.tpl"]
     assert shared.lacks(Role.BRIEF)
+
+
+@pytest.mark.parametrize("text", ["", "null", '{"task_'])
+def test_a_task_whose_metadata_are_broken_and_that_lost_its_brief_is_known_by_its_verifier(folder, text):
+    (folder / "meta.json").write_text(text)
+    (folder / "description.md").unlink()
+    assert claimed(folder)
+    (folder / "verify.py").write_text("print('verified')\n")
+    assert not claimed(folder)

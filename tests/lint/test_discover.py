@@ -100,3 +100,9 @@ def test_folder_that_cannot_be_listed_is_named(suite, monkeypatch):
     out = Finder(Settings(root=suite)).discover([suite])
     assert len(out.refs) == 3
     assert out.messages == [f"{suite / 'closed'}: this folder cannot be read: Permission denied"]
+
+
+def test_folder_and_a_link_to_it_are_one_task(suite):
+    (suite / "again").symlink_to("one")
+    assert found(suite / "one", suite / "again", root=suite) == ["one"]
+    assert found(suite / "again", root=suite) == ["again"]

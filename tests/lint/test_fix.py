@@ -310,6 +310,18 @@ def test_an_assertion_inside_yaml_is_fixed_in_place_or_left_alone(tmp_path, kind
     assert after == text.replace("8000')", "8000', timeout=30)").replace('8000")', '8000", timeout=30)')
 
 
+def test_a_file_that_a_task_names_outside_of_its_suite_is_not_changed(tmp_path):
+    suite = base_task("waza", tmp_path / "suite")
+    text = "import requests\nassert requests.get('http://localhost:8000').ok\n"
+    (tmp_path / "outside.py").write_text(text)
+    evaluation = (suite / "eval.yaml").read_text().replace("graders/check_product.py", "../outside.py")
+    (suite / "eval.yaml").write_text(evaluation)
+    report, done = fixing.fix(checker(suite, "call-without-timeout"), unsafe=True)
+    assert [(f.location.path.name, f.fix) for f in report.findings] == [("outside.py", None)]
+    assert not done.files
+    assert (tmp_path / "outside.py").read_text() == text
+
+
 @pytest.mark.parametrize(
     ("line", "left"),
     [

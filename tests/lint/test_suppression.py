@@ -185,7 +185,7 @@ class TestReach:
 
     def test_comment_of_a_packets_shell_line_suppresses_there(self, tmp_path):
         packet = base_task("packet", tmp_path / "packet")
-        line = "pip install rich && python3 -I \\\"$SCENLINT_VERIFIER/check_product.py\\\""
+        line = 'pip install rich && python3 -I \\"$SCENLINT_VERIFIER/check_product.py\\"'
         for behind, there in (("", True), (" # scenlint: ignore[download-at-grading] our mirror", False)):
             checks = f'[{{"type": "test", "command": "{line}{behind}", "required": true}}]'
             (packet / "packet.json").write_text(

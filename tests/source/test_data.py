@@ -351,3 +351,29 @@ def test_a_byte_that_is_no_text_spoils_no_places(language, text):
 def test_a_fragment_is_parsed_once():
     fragment = Fragment.of(Source(Path("f"), b"a: 1"), "yaml")
     assert parse(fragment) is parse(fragment)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_toml_in_another_encoding_is_said_and_json_and_yaml_are_read(encoding):
+    assert parse(Source(Path("a.json"), '{"a": 1}'.encode(encoding)).fragment("json")).value == {"a": 1}
+    assert parse(Source(Path("a.yaml"), "a: 1\n".encode(encoding)).fragment("yaml")).value == {"a": 1}
+    error = parse(Source(Path("a.toml"), "a = 1\n".encode(encoding)).fragment("toml")).error
+    assert error is not None
+    assert error.message == f"the file is {encoding.upper()}; TOML must be UTF-8"
+    assert error.help == "save the file as UTF-8"
+
+
+def test_toml_with_carriage_returns_alone_is_said():
+    error = parse(Source(Path("a.toml"), b"a = 1\rb = 2\r").fragment("toml")).error
+    assert error is not None
+    assert "carriage return" in error.message
+    assert (error.span.line, error.span.column) == (1, 6)
+
+
+def test_half_a_character_in_json_is_replaced_at_its_place():
+    text = r'{"\ud800": ["a\udfffb", "\\ud800", "\ud83d\ude00"]}'
+    data = parse(Source(Path("a.json"), text.encode()).fragment("json"))
+    assert data.value == {"\ufffd": ["a\ufffdb", "\\ud800", "😀"]}
+    assert data.key_span("\ufffd").text == r'"\ud800"'
+    inner = data.text("\ufffd", 0, language="text")
+    assert (inner.text, inner.span(2, 3).text) == ("a\ufffdb", "b")

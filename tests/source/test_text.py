@@ -108,3 +108,27 @@ class TestFragment:
         for _ in range(3):
             fragment.memo("key", lambda: calls.append(1))
         assert calls == [1]
+
+
+@pytest.mark.parametrize(
+    "lines", ["# coding: latin-1\n", "#!/usr/bin/python3\n# -*- coding: latin-1 -*-\n", "\n# coding=latin-1\n"]
+)
+def test_python_is_read_in_the_encoding_it_declares(lines):
+    source = Source(Path("a.py"), (lines + "x = 'é€'[0]  # é\n").replace("€", "").encode("latin-1"))
+    assert source.error is None
+    assert "é" in source.text
+    assert source.byte(source.text.rindex("é")) == len(lines) + len("x = 'é'[0]  # ")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.py", "# coding: no-such\n'é'"),
+        ("a.py", "# coding: rot13\n'é'"),
+        ("a.py", "\n\n# coding: latin-1\n'é'"),
+        ("a.py", "x = 1\n# coding: latin-1\n'é'"),
+        ("a.sh", "# coding: latin-1\n'é'"),
+    ],
+)
+def test_what_declares_no_encoding_is_utf_8(name, text):
+    assert Source(Path(name), text.encode("latin-1")).error is not None

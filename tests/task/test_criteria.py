@@ -48,6 +48,11 @@ def test_bullets_are_none_under_a_heading_that_informs(heading):
     assert texts(f"{heading}\n\n- admin / secret\n- `/app/a.csv` - the table\n") == []
 
 
+def test_an_order_before_a_list_decides_whatever_else_it_speaks_of():
+    text = "Write the file `roster.json` into the workspace, an object with two keys:\n\n1. `roster` maps shifts.\n"
+    assert texts(text) == ["`roster` maps shifts."]
+
+
 def test_a_numbered_list_of_problems_is_none():
     assert texts("Two issues appeared:\n\n1. Comments have no author.\n2. Counts are negative.\n") == []
 

@@ -30,7 +30,7 @@ class Attack:
     at: str = ""
     work: bool = False  # the oracle does its work after the script: what was changed is what it works on
     posture: bool = False  # as root nothing in the same container withstands it, so then it is not tried
-    waits: bool = False  # it makes the verifier wait
+    earns: bool = False  # part of the work is done on the way: what that earns short of full marks is due
     uploads: tuple[Upload, ...] = ()
     made: tuple[tuple[str, str], ...] = ()  # digests of what the oracle makes: having that is no cheat
     probe: str = ""

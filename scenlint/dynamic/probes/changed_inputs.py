@@ -40,4 +40,6 @@ def changed_inputs(ground: Ground) -> Iterator[Attack]:
     script += "".join(
         f"python3 -c {shlex.quote(_EMPTY_TABLES)} {shlex.quote(p)} && note 'thinned {p}'\n" for p in databases
     )
-    yield ground.attack(script, "dropped half of the inputs and then did the work on what was left", work=True)
+    yield ground.attack(
+        script, "dropped half of the inputs and then did the work on what was left", work=True, earns=True
+    )

@@ -24,42 +24,57 @@ FORGED = sys.argv[1]
 HOST = os.environ.get("SERVER_HOSTNAME", "127.0.0.1")
 
 
-def changed(value):
-    if isinstance(value, str):
-        return value + "\n" + FORGED if len(value) > 3 and not value.isdigit() else value
+def leaves(value, path=()):
+    # Where texts stand that may be changed.
     if isinstance(value, dict):
-        return {k: changed(v) for k, v in value.items()}
+        return [leaf for key, inner in value.items() for leaf in leaves(inner, (*path, key))]
+    return [path] if isinstance(value, str) and len(value) > 2 and not value.isdigit() else []
+
+
+def changed(value, path, where):
+    if path in where:
+        return value + "\n" + FORGED
+    if isinstance(value, dict):
+        return {k: changed(v, (*path, k), where) for k, v in value.items()}
     return value
 
 
-def spoiled(body, kind):
+def bodies(body, kind):
+    # What to try in turn, until the app takes one: all texts changed, one of them, none.
     try:
         if "json" in kind:
-            return json.dumps(changed(json.loads(body))).encode()
-        if "form-urlencoded" in kind:
-            pairs = urllib.parse.parse_qsl(body.decode(), keep_blank_values=True)
-            return urllib.parse.urlencode([(k, changed(v)) for k, v in pairs]).encode()
+            value, pack = json.loads(body), lambda v: json.dumps(v).encode()
+        elif "form-urlencoded" in kind:
+            value = dict(urllib.parse.parse_qsl(body.decode(), keep_blank_values=True))
+            pack = lambda v: urllib.parse.urlencode(v).encode()
+        else:
+            return [body]
     except ValueError:
-        pass
-    return body
+        return [body]
+    found = leaves(value)
+    tries = [found, *([leaf] for leaf in found[:8])]
+    return [*(pack(changed(value, (), where)) for where in tries if where), body]
 
 
 def serve(port):
     class Between(BaseHTTPRequestHandler):
         def handle_all(self):
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            if self.command in ("POST", "PUT", "PATCH"):
-                body = spoiled(body, self.headers.get("Content-Type") or "")
+            kind = self.headers.get("Content-Type") or ""
+            tries = bodies(body, kind) if self.command in ("POST", "PUT", "PATCH") else [body]
             dropped = ("content-length", "host", "connection")
             headers = {k: v for k, v in self.headers.items() if k.lower() not in dropped}
             headers["Host"] = f"{HOST}:{port}"
             for name in ("Origin", "Referer"):
                 if name in headers:
                     headers[name] = headers[name].replace(str(self.server.server_port), str(port))
-            there = http.client.HTTPConnection(HOST, port, timeout=30)
-            there.request(self.command, self.path, body or None, headers)
-            reply = there.getresponse()
-            data = reply.read()
+            for text in tries:
+                there = http.client.HTTPConnection(HOST, port, timeout=30)
+                there.request(self.command, self.path, text or None, headers)
+                reply = there.getresponse()
+                data = reply.read()
+                if reply.status < 400:
+                    break
             self.send_response(reply.status)
             for k, v in reply.getheaders():
                 if k.lower() not in ("transfer-encoding", "content-length", "connection", "server", "date"):
@@ -98,4 +113,5 @@ def forged_content(ground: Ground) -> Iterator[Attack]:
         script,
         "stored the lines by which the verifier reports success in every text of the app",
         uploads=oracle.uploads,
+        earns=True,
     )

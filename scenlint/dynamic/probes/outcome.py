@@ -40,7 +40,7 @@ def judge(attack: Attack, record: TrialRecord, nop: TrialRecord | None) -> Told:
     floor = 0.0 if later or nop is None else nop.reward or 0.0
     evidence = f"{notes}{trials.quote(record)}".lstrip("; ")
     fooled = not later and _fooled(record) and not (nop and _fooled(nop))
-    if reward is not None and (reward >= 1.0 or reward > floor + 1e-9):
+    if reward is not None and (reward >= 1.0 or (reward > floor + 1e-9 and not attack.earns)):
         return Told(ProbeOutcome.BROKEN, f"reward {reward:g}; {evidence}")
     if fooled:
         return Told(ProbeOutcome.BROKEN, f"the format's own harness records a pass; {evidence}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator
 
 from scenlint.dynamic.probes.attack import Attack
@@ -28,7 +29,8 @@ _RUNS = ("npm ", "yarn ", "pnpm ", "make", "tox", "eslint", "jest", "vitest", "f
 @probe("project-config", TAMPERED)
 def project_config(ground: Ground) -> Iterator[Attack]:
     text = ground.verifier_text + " ".join(" ".join(c.command.argv) for c in ground.step.verify.checks)
-    if ground.deepgym or not ground.in_files or not any(word in text for word in _RUNS):
+    there = any(posixpath.basename(path) in _RULES for path in ground.inputs)
+    if ground.deepgym or not ground.in_files or not (there or any(word in text for word in _RUNS)):
         return
     script = 'for d in "$PWD" "$PWD"/*/; do\n  d="${d%/}"\n  [ -d "$d" ] || continue\n'
     for name, content in _RULES.items():

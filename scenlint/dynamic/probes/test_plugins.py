@@ -30,8 +30,9 @@ def test_plugins(ground: Ground) -> Iterator[Attack]:
     yield ground.attack(conftest, "planted a conftest.py that makes every test pass around the tests", "conftest")
     ini = "[pytest]\naddopts = -p success_reporter\npythonpath = . /tmp\n"
     files = {"pytest.ini": ini, "success_reporter.py": patches}
-    more = ground.fill(patches, ("/tmp/success_reporter.py",)) if not ground.local else ""
-    config = more + folders + _lines(ground, files) + "done\n"
+    # The plugin lies where every Python finds it, and beside the configuration.
+    sites = _SITES + _lines(ground, {"success_reporter.py": patches}) + "done\n" if ground.shared else ""
+    config = sites + folders + _lines(ground, files) + "done\n"
     yield ground.attack(config, "planted a pytest.ini that loads a plugin which makes every test pass", "configuration")
     if ground.shared:
         entry = {

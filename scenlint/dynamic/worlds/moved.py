@@ -113,7 +113,7 @@ def run_with(plan: RunPlan, env: Variables, brought: tuple[Upload, ...] = ()) ->
 
 def _graded(step: Step, env: Variables, brought: tuple[Upload, ...]) -> Step:
     verify = step.verify
-    checks = tuple(replace(c, command=_with(c.command, env, bool(verify.helper))) for c in verify.checks)
+    checks = tuple(replace(c, command=_with(c.command, env)) for c in verify.checks)
     return replace(step, verify=replace(verify, checks=checks, overlay=(*brought, *verify.overlay)))
 
 
@@ -121,12 +121,9 @@ def _solved(step: Step, env: Variables, brought: tuple[Upload, ...]) -> Step:
     oracle = step.oracle
     if oracle is None or oracle.command is None:
         return step
-    command = _with(oracle.command, env, False)
+    command = _with(oracle.command, env)
     return replace(step, oracle=replace(oracle, command=command, uploads=(*brought, *oracle.uploads)))
 
 
-def _with(command: Command, env: Variables, plain: bool) -> Command:
-    """A helper's judge reads the command itself, so there the variables are plain ones."""
-    if plain:
-        return replace(command, env=(*command.env, *env))
+def _with(command: Command, env: Variables) -> Command:
     return replace(command, argv=enveloped(command.argv, env))

@@ -38,7 +38,7 @@ def is_eval(text: str, folder: Path) -> bool:
         sound = isinstance(value.get("config"), dict) and (
             _texts(value.get("tasks")) or isinstance(value.get("tasks_from"), str)
         )
-        return (whole and sound) or (len(keys) > 1 and _holds_tasks(folder))
+        return (whole and sound) or (bool(keys) and _holds_tasks(folder))
     return (whole and bool(keys & {"skill", "graders", "metrics"})) or _holds_tasks(folder)
 
 

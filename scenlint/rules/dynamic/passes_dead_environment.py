@@ -16,25 +16,34 @@ _NOISE = 0.5  # of the points: below that, a count that happens to be 7 may be m
     deep=True,
 )
 def passes_dead_environment(task: Task, records: Sequence[TrialRecord]) -> Iterator[Finding]:
-    shown = False
-    for record in trials.experiments(task, records, "environment"):
-        made = record.experiment
-        assert made is not None
-        reward = max(record.reward or 0.0, (record.harness and record.harness.reward) or 0.0)
-        whole = reward == 1.0 or (record.harness is not None and record.harness.passed)
-        if made.outcome != "broken" or (made.name == "noise" and reward < _NOISE and not whole):
-            continue
-        if shown and not whole:
-            continue  # points that a dead environment earns already, once more
-        shown = True
-        earned = [c for c in record.checks if c.passed]
-        which = f": {trials.listed(earned)} passed" if earned else ""
-        what = "passes" if whole else f"earns {reward:.2g} of 1.0"
-        yield Finding.at(
-            trials.place(task, earned),
-            f"nothing was done and {made.did}, and the task {what}{which} (trial `{record.id}`)",
-            help="let a check pass only on an answer that holds what the work brings about, and let it fail where "
-            "there is no answer; " + trials.look(record),
-            severity=Severity.ERROR if whole else Severity.WARNING,
-            confidence=Confidence.MEDIUM if made.name == "noise" and not whole else Confidence.HIGH,
-        )
+    found = [r for r in trials.experiments(task, records, "environment") if _counts(r)]
+    worst = next(iter(sorted(found, key=lambda r: not _passes(r))), None)
+    if worst is None or worst.experiment is None:
+        return
+    whole = _passes(worst)
+    earned = [c for c in worst.checks if c.passed]
+    which = f": {trials.listed(earned)} passed" if earned else ""
+    others = [r.experiment.name for r in found if r is not worst and r.experiment]
+    also = f"; likewise where it was {' or '.join(others)}" if others else ""
+    what = "passes" if whole else f"earns {_reward(worst):.2g} of 1.0"
+    yield Finding.at(
+        trials.place(task, earned),
+        f"nothing was done and {worst.experiment.did}, and the task {what}{which} (trial `{worst.id}`){also}",
+        help="let a check pass only on an answer that holds what the work brings about, and let it fail where "
+        "there is no answer; " + trials.look(worst),
+        severity=Severity.ERROR if whole else Severity.WARNING,
+        confidence=Confidence.MEDIUM if worst.experiment.name == "noise" and not whole else Confidence.HIGH,
+    )
+
+
+def _counts(record: TrialRecord) -> bool:
+    made = record.experiment
+    return made is not None and made.outcome == "broken" and (made.name != "noise" or _reward(record) >= _NOISE)
+
+
+def _reward(record: TrialRecord) -> float:
+    return max(record.reward or 0.0, (record.harness and record.harness.reward) or 0.0)
+
+
+def _passes(record: TrialRecord) -> bool:
+    return _reward(record) == 1.0 or (record.harness is not None and record.harness.passed)

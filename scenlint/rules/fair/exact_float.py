@@ -11,7 +11,7 @@ from scenlint.source.literals import literals
 from scenlint.source.python import PyModule, walk
 from scenlint.source.regex import regex
 from scenlint.task.judgements import Judgement
-from scenlint.task.precision import tolerances
+from scenlint.task.precision import Precision, tolerances
 
 _DECIMAL = regex(r"-?\d+\.(\d+)(?:[eE][-+]?\d+)?")
 _LONG = 4  # digits behind the point that no one arrives at without computing
@@ -36,7 +36,7 @@ def exact_float(task: Task) -> Iterator[Finding]:
         compared = judgement.comparison
         if compared.operator not in ("==", "!=") or compared.tolerance is not None or not judgement.wanted:
             continue
-        allowed = next((t.span for t in tolerances(judgement.visible) if t.is_about(judgement)), None)
+        allowed = next((t for t in tolerances(judgement.visible) if t.is_about(judgement)), None)
         found = [leaf for c in judgement.constants for leaf in _leaves(c) if _computed(leaf, judgement, bool(allowed))]
         if (found or _worked_out(judgement)) and not _rounded(judgement):
             if not allowed and any(_SHAPED.search(b.text) for b in judgement.visible.briefs):
@@ -47,13 +47,13 @@ def exact_float(task: Task) -> Iterator[Finding]:
                 judgement.span,
                 f"a computed number has to equal {number} {'as text' if as_text else 'to the last bit'}",
                 help="compare within a tolerance that the brief states: `math.isclose(…, abs_tol=…)`",
-                related=[related(allowed, "the brief allows a tolerance")] if allowed else [],
-                fix=_close(judgement),
+                related=[related(allowed.span, "the brief allows a tolerance")] if allowed else [],
+                fix=_close(judgement, allowed),
             )
 
 
-def _close(judgement: Judgement) -> Fix | None:
-    """`math.isclose(…)` for a comparison of numbers."""
+def _close(judgement: Judgement, allowed: Precision | None) -> Fix | None:
+    """`math.isclose(…)` for a comparison of numbers, within the tolerance that the brief states."""
     module, node = judgement.module, judgement.node
     if module is None or not isinstance(node, ast.Compare) or len(node.ops) != 1:
         return None
@@ -65,8 +65,11 @@ def _close(judgement: Judgement) -> Fix | None:
     name, imports = local_name(module, "math")
     left, right = (module.fragment.text[slice(*module.bounds(side))] for side in sides)
     opposite = "not " if isinstance(node.ops[0], ast.NotEq) else ""
-    edits = replace(module, node, f"{opposite}{name}.isclose({left}, {right}, rel_tol=1e-6)")
-    return Fix.of("compare within a relative tolerance of 1e-6", *edits, safe=False, imports=imports)
+    tolerance = allowed.value if allowed else 1e-6
+    absolute = allowed is not None and "relative" not in allowed.line
+    within = f"rel_tol=0, abs_tol={tolerance!r}" if absolute else f"rel_tol={tolerance!r}"
+    edits = replace(module, node, f"{opposite}{name}.isclose({left}, {right}, {within})")
+    return Fix.of(f"compare with `{within}`", *edits, safe=False, imports=imports)
 
 
 def _leaves(constant: Any) -> Iterator[float | str]:

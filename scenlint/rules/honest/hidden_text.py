@@ -56,7 +56,7 @@ _ORDERS = regex(
     ),
 )
 _ADDRESSED = regex(
-    rf"\b(?:{_WHO}|agents?|assistants?|models?|graders?|reviewers?|you)\b[^.]{0,400}"
+    rf"\b(?:{_WHO}|agents?|assistants?|models?|graders?|reviewers?|you)\b[^.]{{0,400}}"
     r"\b(?:must|should|shall|always|never|do not|need to|have to)\b",
     re.I,
 )

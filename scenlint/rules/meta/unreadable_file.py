@@ -26,14 +26,13 @@ def unreadable_file(task: Task) -> Iterator[Finding]:
             )
     for document in task.documents:
         error = document.data.error
-        if error:
+        if error and not document.fragment.source.binary:
             yield Finding.at(error.span, f"{document.name} cannot be parsed: {error.message}", help=error.help)
-    for requirement in task.requirements:
-        source = task.files.read(requirement.path) if requirement.path in task.files else None
-        if source is not None and source.binary:
-            yield from _undecodable(source)
     fragments = list(_text_roles(task))
-    for source in {f.source.path: f.source for f in fragments}.values():
+    sources = {f.source.path: f.source for f in fragments}
+    required = (task.files.read(r.path) for r in task.requirements if r.path in task.files)
+    sources |= {source.path: source for source in required if source is not None and source.binary}
+    for source in sources.values():
         yield from _undecodable(source)
     for fragment in fragments:
         if fragment.language == "python" and not fragment.source.error:
