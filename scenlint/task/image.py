@@ -46,10 +46,9 @@ class Image:
         """Every folder that exists, and the last name of each."""
         found = {g.path for g in self.given.values() if g.folder}
         for path in self.given:
-            while path := posixpath.dirname(path):
-                found.add(path)
-                if path == "/":
-                    break
+            while (above := posixpath.dirname(path)) and above != path:  # the top ends it: "/", or "//" as POSIX has it
+                found.add(above)
+                path = above
         return frozenset(found | {posixpath.basename(f) for f in found})
 
     @cached_property

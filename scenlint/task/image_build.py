@@ -27,6 +27,10 @@ _SILENT = """
     rmdir cd mkdir touch ln tee sed env rustup corepack getent stat file umask visudo debconf-set-selections
     npm yarn pnpm gem cargo go Rscript R cpan cpanm luarocks composer opam stack cabal playwright install cp mv
 """
+_WRITTEN = regex(
+    r"\bopen\(\s*[\"'](/[\w./-]+)[\"']\s*,\s*(?:mode\s*=\s*)?[\"'][wax]|Path\([\"'](/[\w./-]+)[\"']\)\.write_|"
+    r"\.to_\w+\(\s*[\"'](/[\w./-]+)[\"']|>\s*[\"']?(/(?!dev/)[\w./-]+)"
+)
 _PLAIN = regex(r"(?:ubuntu|debian|python|node|alpine)[-_]?[\d.-]*(?:slim)?$")
 _QUIET = frozenset(_SILENT.split())
 
@@ -185,7 +189,16 @@ class Builder:
                 home = f"/home/{words[-1].pattern}"
                 made[home] = Given(home, None, step.span, folder=True)
             elif name and name not in _QUIET:
+                known = made.get(place(command.script_word)) if command.script_word else None
+                for path in self.written(known.file if known else None):
+                    made[path] = Given(path, None, step.span)
                 image.unlisted.append(f"it runs `{name}` while it is built")
+
+    def written(self, script: str | None) -> list[str]:
+        """The files that one of the task's own scripts writes, where it names them in full."""
+        source = self.task.files.read(script) if script else None
+        text = source.text if source and not source.binary else ""
+        return [normal(next(filter(None, m.groups()))) for m in _WRITTEN.finditer(text)]
 
     @staticmethod
     def move(name: str, places: list[str], step: Instruction, made: dict[str, Given]) -> None:

@@ -148,7 +148,8 @@ def names(token: Token, want: str, folders: Callable[[], frozenset[str]], workdi
 
 def normal(path: str) -> str:
     """A path without `./` and doubled slashes; relative ones stay so."""
-    return posixpath.normpath(path.strip()) if path.strip() else ""
+    # POSIX lets two slashes at the beginning mean something else; nothing here does.
+    return posixpath.normpath(path.strip()).replace("//", "/") if path.strip() else ""
 
 
 def _matches(said: str, want: str) -> bool:

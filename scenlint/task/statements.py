@@ -78,7 +78,7 @@ def _cuts(block: Block) -> Iterator[tuple[int, int]]:
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A sentence; what no reader would take for one is cut at spaces, as some questions cost the square of its length."""
+    """A sentence. A longer one than anybody writes is cut at spaces: some questions cost the square of its length."""
     while end - start > _LONGEST:
         cut = text.rfind(" ", start + _LONGEST // 2, start + _LONGEST)
         cut = start + _LONGEST if cut < 0 else cut
@@ -136,9 +136,12 @@ def given_inputs(brief: Fragment) -> list[Statement]:
     given: dict[str, Statement] = {}
     for sentence in sentences(brief):
         around = f"{sentence.text} {sentence.context}"
+        makes: dict[str, bool] = {}
         for token in sentence.paths:
             name = token.plain
-            if _MADE.search(around.replace(name, " ")):
+            if name not in makes:
+                makes[name] = bool(_MADE.search(around.replace(name, " ")))
+            if makes[name]:
                 made.add(name.rpartition("/")[2])
             elif _is_given(sentence, token):
                 given.setdefault(name, Statement(token, sentence.span(token.start, token.end)))
@@ -154,6 +157,8 @@ def _is_given(sentence: Sentence, token: Token) -> bool:
     if _NOT_SHIPPED.match(token.plain) or _DEMANDED.search(sentence.context):
         return False
     before, after = sentence.text[: token.start], sentence.text[token.end :]
+    if after.startswith("("):
+        return False  # a call: `rs.conf()`
     if sentence.item and _LISTS_GIVEN.search(sentence.context) and not _BEHAVES.search(sentence.context):
         # An item of a list of what is there, by its first words or by where it lies.
         if not before.strip(" `*\"'-•"):
@@ -161,7 +166,8 @@ def _is_given(sentence: Sentence, token: Token) -> bool:
             return not rest or rest[0] in "-–—:(（："
         if re.search(r"\b(?:at|in|file|under|from)[\s:`'\"]*$|:[\s`'\"]*$", before):
             return True
-    return bool(_GIVEN_BEFORE.search(before) or _GIVEN_AFTER.match(after))
+    near = max(0, len(before) - 400)  # it ends with the text
+    return bool(_GIVEN_BEFORE.search(before, near) or _GIVEN_AFTER.match(after))
 
 
 # Columns and counts, bound to the one file that the sentence names.

@@ -56,6 +56,7 @@ def test_an_input_that_nothing_ships_is_reported(found, brief):
         "Run `make`, which leaves `libsum.a`. You have a library `libsum.a` then.",
         "The script is provided in Node.js and reads `.csv` files that you have.",
         "If `/app/orders.csv` is available, use it.",
+        "The files are:\n\n- `/app/factors.txt` - the settings from rs.conf()",
     ],
 )
 def test_outputs_examples_and_files_of_the_system_are_no_inputs(found, brief):
@@ -254,6 +255,7 @@ def test_the_value_that_is_asked_for_stands_in_the_brief(found, brief, asserted)
         ("Find the busiest weekday, one of Friday, Saturday and Sunday.", "Saturday"),
         ("Find the state.\n\nExample:\n\n```\nstate: success\n```\n", "state: success"),
         ("Find the culprit.\n\nExample of `/app/answer.txt`:\n\n```\nculprit: 192.0.2.7\n```\n", "culprit: 10.0.3.17"),
+        ("Find the limit; it must be 500,000.\n\nExample:\n\n```\nlimit: 500000\n```\n", "limit: 500000"),
         ("Find the port; it must be 8080.\n\nExample:\n\n```\nport: 8080\n```\n", "port: 8080"),
         ("The file should look like this example:\n\n```\nAhoy there\n```\n", "Ahoy there"),
     ],

@@ -157,6 +157,7 @@ def test_keys_that_look_drawn(found, text):
         'KEY = "AKIAIOSFODNN7EXAMPLE"',
         'KEY = "hf_abcdefghijklmnopqrstuvwxyzabcdefgh"',
         'KEY = "sk_live_a1b2c3d4e5f6g7h8i9j0k1l2"',
+        'KEY = "sk_live_7q2w9e4r8t3y6u1i5o2p9a8s"',
         'URL = "https://user:%25%21%2A%27%28%29%3B%3A@acme-tools.io/x"',
         'KEY = "sk-your-own-key-goes-here-xxxxxxxxxxxxxxxx"',
         f'URL = "https://bot:{drawn(20)}@localhost/x.git"',
@@ -327,6 +328,42 @@ def test_a_log_that_the_brief_speaks_of_is_an_input(found):
     assert found("leftover-artifact", {**files, "instruction.md": brief}) == []
 
 
+@pytest.mark.parametrize(
+    ("brief", "reported"),
+    [
+        ("Write the answer to `/app/answer.txt`.", True),
+        ("Investigate the file system under `/srv/image_fs/` and write the answer to `/app/answer.txt`.", False),
+    ],
+)
+def test_a_history_is_material_where_the_brief_names_a_folder_around_it(found, brief, reported):
+    files = {
+        "environment/Dockerfile": IMAGE + "COPY fs /srv/image_fs\n",
+        "environment/fs/home/app/.bash_history": "ls -la\n",
+        "instruction.md": brief + "\n",
+    }
+    assert len(found("leftover-artifact", files)) == reported
+
+
+# answer-in-environment
+
+
+@pytest.mark.parametrize(
+    ("line", "reported"),
+    [
+        ('json.dump({"n": 42}, open("/srv/expected.json", "w"))', True),
+        ('Path("/srv/expected.json").write_text("42")', True),
+        ('print(open("/srv/expected.json"))', False),
+    ],
+)
+def test_an_answer_that_a_script_of_the_build_writes(found, line, reported):
+    files = {
+        "environment/Dockerfile": IMAGE + "COPY make.py /app/make.py\nRUN python3 /app/make.py && rm /app/make.py\n",
+        "environment/make.py": f"import json\nfrom pathlib import Path\n{line}\n",
+        **checks('want = json.load(open("/srv/expected.json"))\nassert json.load(open("/app/answer.txt")) == want'),
+    }
+    assert len(found("answer-in-environment", files)) == reported
+
+
 # sample-is-the-test
 
 TASK = "Write a Python function `product(numbers)`. Example: `product([6, 7])` returns 42.\n"
@@ -374,6 +411,7 @@ def test_text_that_a_reviewer_does_not_see(found, text):
         "<!-- TODO: shorten -->",
         '```html\n<p style="display:none">\n```',
         "<!-- You can delete these sections. Do not submit this issue without a log. -->",
+        'It prints "\u200bhttp://0.0.0.0:8000/".',
         "Compare it with \u200bhttps://docs.acme.io and with \u200bthe notes.",
         "Write a filter for prompt injection such as: ignore all previous instructions.",
     ],

@@ -69,6 +69,7 @@ SHAPES = {
         ("Write the mean to `/app/out.json`.", JSON + 'assert math.isclose(got["mean"], 3.1415926, rel_tol=1e-12)', [2]),
         ("Write the mean to `/app/out.json`.", JSON + 'assert math.isclose(got["mean"], 3.1415926, rel_tol=1e-6)', []),
         ("Write the mean to `/app/out.json`. The tolerance for `spread` is 0.1.", JSON + 'assert abs(got["mean"] - 3.14159) < 1e-4', []),
+        ("The step is 0.0001. Write it to `/app/out.json` with the mean, rounded to 3 decimal places.", JSON + 'assert abs(got["step"] - 0.0001) < 1e-7', []),
         ("Write the mean to `/app/out.json`, right within 5 %.", JSON + 'assert abs(got["mean"] - 3.14159) < 1e-4', []),
     ],
     "relative-tolerance-at-zero": [

@@ -46,6 +46,16 @@ def test_another_file_than_the_brief_asks_for(found, text, reported):
     assert len(found("oracle-contradicts-brief", ASKS, solution(text))) == reported
 
 
+def test_a_patch_holds_no_path_that_the_solution_writes(found):
+    patch = "--- a/x.go\n+++ b/x.go\n@@ -1 +1 @@\n-\ta.config = old\n+\ta.result = config\n"
+    brief = "1. Fix `/app/x.go` and write the reason to `/app/answer.txt`.\n"
+    files = {
+        "solution/fix.patch": patch,
+        **solution("patch -p1 < /solution/fix.patch\ncat > /tmp/made.diff < /dev/null"),
+    }
+    assert found("oracle-contradicts-brief", brief, files) == []
+
+
 @pytest.mark.parametrize(("form", "reported"), [("%Y-%m-%d", False), ("%F", False), ("%d.%m.%Y", True), ("%s", False)])
 def test_another_form_of_date(found, form, reported):
     brief = "1. Write the day to `/app/answer.txt` as YYYY-MM-DD.\n"

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import calendar
+import re
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 
-from scenlint.dynamic.experiments import Context, Planned, skipped
+from scenlint.dynamic.experiments import Context, Planned, conclude, skipped
 from scenlint.dynamic.worlds.moved import FOLDER, Proof, Proving, out_of_reach, run_with
 from scenlint.harness.agents import OracleAgent
 from scenlint.task.plan import Network, Upload
-from scenlint.task.record import Experiment
+from scenlint.task.record import Experiment, TrialRecord
 
 CONTROL = "clock-control"
 DAY = 24 * 3600
 _LIBRARY = "libfaketime.so.1"
+_UNTRUSTED = re.compile(r"certificate|\bSSL|\bTLS|not (?:yet )?valid|Release file .* expired", re.I)
 _TOLERANCE = 3600  # seconds by which a moved clock may be off
 
 
@@ -26,11 +28,7 @@ def clocks(about: Context) -> Iterator[Planned]:
     moves = {CONTROL: 0, "clock+1d": DAY, "clock+1y": 365 * DAY, "clock-29-feb": _to_leap_day(time.time())}
     why = _obstacle(about)
     for name, seconds in moves.items():
-        far = seconds > 30 * DAY and _public(about)
-        if why or far:
-            yield skipped("world", name, why or "the network is on, and certificates have run out by then")
-        else:
-            yield _moved(about, name, seconds)
+        yield skipped("world", name, why) if why else _moved(about, name, seconds)
 
 
 def _moved(about: Context, name: str, seconds: int) -> Planned:
@@ -47,12 +45,25 @@ def _moved(about: Context, name: str, seconds: int) -> Planned:
     did = "with the means by which clocks are moved, but an unmoved clock" if not seconds else f"as if it were {when}"
 
     def wrong(said: str) -> str:
+        if not said.isdigit():
+            return f"`date` printed `{said[:80]}`"
         off = float(said) - seconds - time.time()
         return f"`date` was {off:+.0f} s off the date that was wanted" if abs(off) > _TOLERANCE else ""
 
     experiment = Experiment("world", name, expected="same", did=f"ran the reference solution and graded it {did}")
     agent = Proving(OracleAgent(), f"world:{name}", Proof("date +%s", wrong), env, brought)
-    return Planned(experiment, agent, plan=run_with(about.plan, env, brought))
+    return Planned(experiment, agent, plan=run_with(about.plan, env, brought), judge=_judge)
+
+
+def _judge(record: TrialRecord, folder: Path, about: Context) -> None:
+    """Servers of today are not trusted on another day: what fails by that says nothing about the task."""
+    conclude(record, folder, about)
+    experiment = record.experiment
+    assert experiment is not None
+    logs = [f.read_text("utf-8", "replace") for f in folder.rglob("*.log") if f.is_file()]
+    if experiment.outcome == "differs" and _public(about) and any(_UNTRUSTED.search(log) for log in logs):
+        experiment.outcome = "skipped"
+        experiment.reason = "something is downloaded, and the certificates of today are not valid then"
 
 
 def _obstacle(about: Context) -> str:

@@ -79,9 +79,11 @@ def _uses(text: str, folder: str, name: str) -> bool:
 
 
 def _paths(task: Task) -> dict[str, Span]:
-    """The path-like words of the solution that look like files, those of the system left out."""
+    """The path-like words of the solution that look like files, those of the system and those in a patch left out."""
     out: dict[str, Span] = {}
     for fragment in (task.oracle.entry, *task.oracle.files) if task.oracle else ():
+        if fragment.path.suffix in (".patch", ".diff"):
+            continue
         for token in find_paths(fragment.text):
             if (
                 extension(token.plain)

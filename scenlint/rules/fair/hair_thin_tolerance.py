@@ -43,7 +43,8 @@ def _too_thin(judgement: Judgement, margin: float, number: float) -> tuple[str, 
     if places := [d for d in digits(visible) if d.is_about(judgement)]:
         most = max(places, key=lambda p: p.value)
         off = abs(number - round(number, int(most.value)))
-        if margin < 0.99 * off:
+        # A number that the brief gives with more places is not one that it wants rounded to fewer.
+        if margin < 0.99 * off and visible.states_number(number) is None:
             return f"rounded to {most.value:g} places, as the brief asks, it is off by {off:.0e}", most.span
         return None
     if stated := list(tolerances(visible)):

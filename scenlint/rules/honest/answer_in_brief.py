@@ -156,6 +156,7 @@ def _examples(document: Markdown, asserted: _Asserted) -> Iterator[Hit]:
     outside = text
     for block in blocks:
         outside = outside[: block.start] + " " * (block.end - block.start) + outside[block.end :]
+    outside = re.sub(r"(?<=\d),(?=\d{3}\b)", "", outside)
     for value, key, _ in asserted.in_files if blocks else ():
         word = re.compile(rf"(?<![\w.]){re.escape(value)}(?!\w)", re.I)
         header = not key and re.search(r"[|,\t]", value)

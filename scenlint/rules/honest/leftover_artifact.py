@@ -5,7 +5,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
 from scenlint.source.json_reader import loads
@@ -57,7 +57,7 @@ def _trace(task: Task, item: Given, given: dict[str, Given]) -> str:
     if backup := _BACKUP.search(path):
         name = next(g for g in backup.groups() if g)
         return f"an old state of `{name}` that holds lines of the solution" if _solved(task, item, name, given) else ""
-    if _HISTORY.search(path):
+    if _HISTORY.search(path) and not _in_material(task, path):
         return "it records commands that were run while the task was made"
     if path.endswith(".ipynb") or (path.endswith((".log", ".out")) and not _is_input(task, path)):
         text = _outputs(task, item) if path.endswith(".ipynb") else _text(task, item)
@@ -105,6 +105,14 @@ def _is_input(task: Task, path: str) -> bool:
     texts = [b.prose.text for b in task.briefs]
     texts += [f.text for f in (task.oracle.entry, *task.oracle.files)] if task.oracle else []
     return any(re.search(r"\blogs?\b", t) or any(n in t for n in names) for t in texts)
+
+
+def _in_material(task: Task, path: str) -> bool:
+    """Whether the brief names a folder around it, which is then what the task is about."""
+    around = [
+        f.as_posix() for f in PurePosixPath(path).parents if len(f.parts) > 2 and f.as_posix() != task.visible.workdir
+    ]
+    return any(re.search(rf"{re.escape(f)}(?![\w-])", b.prose.text) for f in around for b in task.briefs)
 
 
 def _outputs(task: Task, item: Given) -> str:

@@ -16,7 +16,7 @@ _LARGEST = 500_000  # characters of a file that are searched
 _OWN = frozenset({"private key", "JSON web token"})
 _PLACEHOLDER = regex(
     r"example|sample|dummy|fake|test|demo|your|placeholder|change|redacted|secret|password|token|invalid|xxxx|0000|"
-    r"(.)\1{4}|deadbeef|qwerty|leaked|vulnerable",
+    r"(.)\1{4}|(?:[a-z]\d){8}|deadbeef|qwerty|leaked|vulnerable",
     re.I,
 )
 # Tasks about secrets hold some on purpose.

@@ -108,7 +108,8 @@ def _misnamed_files(task: Task) -> Iterator[Missed]:
 def _undiscovered_files(task: Task) -> Iterator[Missed]:
     """unittest is left to find its files, and none in the folder has a name that it looks for."""
     files = [parse(f) for f in task.verifier.code("python")] if task.verifier else []
-    for command, _ in task.survey.started.runners:
+    runners = task.survey.started.runners
+    for command, _ in runners if all(c.tool == "unittest" for c, _ in runners) else ():
         words = [w.pattern for w in command.tool_words[1:] if not w.pattern.startswith("-v")]
         finds = command.tool == "unittest" and (not words or "discover" in words)
         if not finds or any(w.startswith(("-p", "--pattern")) for w in words):

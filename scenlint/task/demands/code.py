@@ -26,7 +26,9 @@ _COMMON = """
     loader exec_module name submodule_search_locations origin invoke eval train fit predict forward parameters
     state_dict load_state_dict to cpu cuda numpy tolist item items keys values append copy get close read write shape
     dtype size mean sum min max sort encode decode format strip split join upper lower count index result args kwargs
-    main inplace verbose quiet help version
+    named_modules named_parameters named_children children modules buffers view reshape detach backward requires_grad
+    grad dim squeeze unsqueeze permute transpose flatten clone contiguous zero_grad apply device predict_proba
+    fit_transform main inplace verbose quiet help version
 """
 _LOADING = frozenset(_COMMON.split())
 

@@ -68,3 +68,12 @@ def test_an_option_of_the_agents_program(findings):
     assert names(findings("unstated-name", brief=brief, tests=tests, solve=solve)) == ["--from-currency"]
     told = brief + "It takes `--amount` and `--from-currency`.\n"
     assert not findings("unstated-name", brief=told, tests=tests, solve=solve)
+
+
+def test_what_any_module_of_a_network_has_is_no_name_of_the_agent(findings):
+    tests = (
+        "import sys\nsys.path.insert(0, '/app')\nfrom model import Net\n\n\n"
+        "def test():\n    assert [n for n, _ in Net().named_modules()] and Net().forward(3).view(3, -1).mean() > 0\n"
+    )
+    brief = "Write a network `Net` in `/app/model.py`.\n"
+    assert not findings("unstated-name", brief=brief, tests=tests, solve=None)

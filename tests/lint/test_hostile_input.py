@@ -1,0 +1,233 @@
+"""Whatever a task holds, the run ends soon, says something, and every output stays well-formed."""
+
+import json
+import os
+import random
+import re
+import socket
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+
+from scenlint.config import Settings
+from scenlint.lint.run import check
+from scenlint.report import FORMATS, render
+from scenlint.report.model import Report
+from scenlint.testing import base_task, lint
+
+BASES = ["harbor", "terminal-bench", "saas-bench", "waza", "deepgym", "packet"]
+SARIF = json.loads((Path(__file__).parents[1] / "report" / "sarif-2.1.0-rtm.5.json").read_text())
+SECRET = "ghp_" + "a1B2" * 10
+SOON = 20  # seconds of this process; no case needs the tenth part
+
+
+def checked(folder: Path) -> Report:
+    began = time.process_time()
+    report = check([folder], Settings(root=folder), jobs=1)
+    assert report.crashes == []
+    assert time.process_time() - began < SOON
+    return report
+
+
+def well_formed(report: Report) -> None:
+    shown = {name: render(report, name, verbose=True) for name in FORMATS}
+    for text in shown.values():
+        text.encode()
+        assert "\x1b" not in text
+        assert SECRET not in text
+    ElementTree.fromstring(shown["junit"])
+    for name in ("json", "sarif", "gitlab"):
+        json.loads(shown[name])
+    jsonschema.Draft7Validator(SARIF).validate(json.loads(shown["sarif"]))
+    annotations = [line for line in shown["github"].splitlines() if line.startswith("::")]
+    assert len(annotations) == len(report.findings)
+    for line in annotations:
+        assert re.fullmatch(r"::(?:error|warning|notice) (?:\w+=[^,:]*,?)+::[^\r\n]*", line), line
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a b",
+        "a#b",
+        "100%",
+        "x:y",
+        "[red]t[/red]",
+        "-t",
+        "ünï",
+        "t\nn",
+        "t\x1b[31mx",
+        "a,b::c",
+        "q'\"",
+        "a\\b",
+        "\udcff",
+        SECRET,
+    ],
+)
+def test_any_name_of_a_folder_and_of_files_is_printed_safely(tmp_path, name):
+    task = base_task("harbor", tmp_path / name)
+    (task / "tests" / f"test_{name}.py").write_text("def test_x():\n    assert True\n")
+    (task / "environment" / f"{name}.md").write_text("x")
+    (task / "environment" / "Dockerfile").write_text("FROM python:latest\n")
+    report = checked(tmp_path)
+    assert {"tautology", "latest-tag"} <= {f.rule for f in report.findings}
+    well_formed(report)
+
+
+def test_what_is_no_regular_file_is_not_waited_for(tmp_path, monkeypatch):
+    for name, files in (
+        ("harbor", ["instruction.md", "task.toml", "tests/test_outputs.py", "environment/Dockerfile"]),
+        ("waza", ["tasks/product.yaml"]),
+        ("terminal-bench", ["task.yaml"]),
+        ("deepgym", ["metadata.json"]),
+    ):
+        task = base_task(name, tmp_path / name)
+        for file in files:
+            (task / file).unlink()
+            os.mkfifo(task / file)
+    os.mkfifo(tmp_path / ".gitignore")
+    monkeypatch.chdir(tmp_path)
+    with socket.socket(socket.AF_UNIX) as end:
+        end.bind("harbor/environment/end.sock")
+        report = checked(tmp_path)
+    assert report.tasks == 4
+    assert {"unreadable-file"} <= {f.rule for f in report.findings}
+    well_formed(report)
+
+
+def test_links_and_folders_in_the_place_of_files_are_said(tmp_path):
+    task = base_task("harbor", tmp_path / "task")
+    (task / "environment" / "loop").symlink_to("..")
+    (task / "environment" / "out").symlink_to("/etc/passwd")
+    (task / "environment" / "self").symlink_to("self")
+    for file in ("task.toml", "tests/test.sh", "solution/solve.sh"):
+        (task / file).unlink()
+        (task / file).mkdir()
+    report = checked(tmp_path)
+    assert {"missing-file", "unreadable-file"} <= {f.rule for f in report.findings}
+    well_formed(report)
+
+
+DEEP = {
+    "tests/test_outputs.py": "x = " + "(" * 5000 + ")" * 5000,
+    "tests/sums.py": "x = " + "1+" * 50_000 + "1",
+    "tests/names.py": "x" + ".a" * 50_000,
+    "tests/test.sh": "if true; then " * 2000 + "$(" * 2000,
+    "solution/solve.sh": '"${a:-' * 2000 + "a | " * 5000,
+    "instruction.md": "> " * 2000 + "\n" + "- " * 2000 + "\n" + "[" * 20_000 + "\n" + "*" * 20_000 + "\n" + "`" * 5001,
+    "environment/Dockerfile": "FROM a\nRUN " + "(" * 10_000 + "\n" + "ARG A=$A$A\n" * 60 + "RUN echo $A\n",
+    "environment/docker-compose.yaml": "[" * 50_000,
+    "environment/data.json": "[" * 50_000 + "]" * 50_000,
+    "task.toml": "a = " + "[" * 50_000,
+}
+
+
+def test_deep_nesting_is_survived(tmp_path):
+    task = base_task("harbor", tmp_path / "task")
+    for path, text in DEEP.items():
+        (task / path).write_text(text)
+    well_formed(checked(tmp_path))
+
+
+@pytest.mark.parametrize("unit", ["*", "$a", "{a}", "<a", "[", "x[0]", "**a", " ", "../", "a=", "`a` "])
+def test_long_runs_of_one_mark_are_read_in_time(tmp_path, unit):
+    task = base_task("harbor", tmp_path / "task")
+    run = (unit * 20_000)[:20_000]
+    (task / "instruction.md").write_text(f"Write the number 42 to /app/answer.txt.\n\n{run}\n")
+    for path in ("tests/test.sh", "environment/Dockerfile", "solution/solve.sh"):
+        with (task / path).open("a") as file:
+            file.write(f"\n# {run}\n")
+    (task / "tests" / "test_outputs.py").write_text(f"def test_x():\n    assert x == {run!r}  # {run}\n")
+    checked(tmp_path)
+
+
+def test_two_slashes_at_the_beginning_of_a_path_end_no_search(tmp_path):
+    task = base_task("harbor", tmp_path / "task")
+    (task / "environment" / "Dockerfile").write_text(
+        "FROM a\nCOPY factors.txt //data/factors.txt\nVOLUME //x\nWORKDIR //\n"
+    )
+    (task / "tests" / "test_outputs.py").write_text(
+        "def test_x():\n    assert open('//data/factors.txt').read() == '7'\n"
+    )
+    checked(tmp_path)
+
+
+def test_secrets_are_shown_nowhere(tmp_path):
+    task = base_task("harbor", tmp_path / "task")
+    for path in [p for p in task.rglob("*") if p.is_file()]:
+        path.write_text(path.read_text() + f"\n# {SECRET}\n")
+    (task / "task.toml").write_text(f'[{SECRET}]\n[agent]\n{SECRET} = "{SECRET}"\ntimeout_sec = "{SECRET}"\n')
+    (task / "environment" / "Dockerfile").write_text(f"FROM {SECRET}\nCOPY {SECRET} /x\nRUN pip install {SECRET}\n")
+    (task / "instruction.md").write_text(f"Write {SECRET} to /app/{SECRET} and `{SECRET}`.\n\n1. `{SECRET}`\n")
+    (task / "tests" / "test_outputs.py").write_text(
+        f"def test_x():\n    assert open('/app/{SECRET}').read() == '{SECRET}'\n    requests.get('http://u:{SECRET}@h.example')\n"
+    )
+    report = checked(tmp_path)
+    assert "secret-in-task" in {f.rule for f in report.findings}
+    well_formed(report)
+
+
+def test_bytes_that_are_no_text_hide_no_metadata(tmp_path):
+    for name, file in (("packet", "packet.json"), ("deepgym", "metadata.json"), ("terminal-bench", "task.yaml")):
+        task = base_task(name, tmp_path / name)
+        (task / file).write_bytes(b"\0\1\2")
+        assert "unreadable-file" in [f.rule for f in lint(task)]
+
+
+def test_warnings_of_the_parser_are_kept_from_the_user(harbor_task, scenlint):
+    (harbor_task / "tests" / "test_outputs.py").write_text(
+        "x = 1if 1else 2\ny = '\\d'\nassert (x, 1)\nz = 0x1for x in ()\n"
+    )
+    result = scenlint("check", harbor_task)
+    assert "Warning" not in result.stderr
+
+
+# ---------------------------------------------------------------- mutations
+
+TOKENS = [
+    *'"\'\\\n\r[](){}:=#\t|>&*%@`~,;/', "\0", "\f", "\x1b[31m", "\ufeff", "\u200b", "\u2028", "é", "🎉", "\udcff", '"""', "'''", "\\u12", r"\ud800",
+    "---\n", "<<EOF\n", "$(", "${", "\r\n", "null", "-1", "1e999", "nan", "9" * 400, "<!--", "```", "FROM ", "RUN ", "ARG X=", "lambda: ", "yield ",
+    "(" * 300, "a." * 400, "-" * 300, "not " * 300, "1+" * 500, "//", "..", "**", "&a ", "*a ",
+]  # fmt: skip
+
+
+def mutated(data: bytes, chance: random.Random) -> bytes:
+    kind = chance.random()
+    if kind < 0.1:
+        return data[: chance.randint(0, len(data))]
+    if kind < 0.2:
+        end = chance.choice([b"\r", b"\r\n", b"\f\n", b"\xe2\x80\xa8"])
+        return (
+            data.replace(b"\n", end)
+            if chance.random() < 0.5
+            else data.decode().encode(chance.choice(["utf-16", "utf-32"]))
+        )
+    if kind < 0.4:
+        lines = data.splitlines(keepends=True)
+        chance.shuffle(lines)
+        return b"".join(lines[: chance.randint(0, len(lines))])
+    out = bytearray(data)
+    for _ in range(chance.randint(1, 6)):
+        at = chance.randint(0, len(out))
+        if chance.random() < 0.7:
+            out[at:at] = chance.choice(TOKENS).encode("utf-8", "surrogateescape")
+        else:
+            del out[at : at + chance.randint(1, 30)]
+    return bytes(out)
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_mutated_tasks_are_judged_without_a_fault(tmp_path, name):
+    chance = random.Random(f"scenlint {name}")
+    base = base_task(name, tmp_path / "base")
+    files = sorted(p.relative_to(base) for p in base.rglob("*") if p.is_file())
+    for round in range(25):
+        task = base_task(name, tmp_path / f"{name}-{round}")
+        for file in chance.sample(files, min(2, len(files))):
+            (task / file).write_bytes(mutated((task / file).read_bytes(), chance))
+    report = checked(tmp_path)
+    assert report.tasks > 20
+    well_formed(report)
