@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,7 +29,6 @@ from scenlint.task.finding import Finding, Severity
 from scenlint.task.record import Experiment, FailureClass, Status, TrialRecord
 
 KIND = "calibration"
-STATED = "stated"  # the stage whose brief states the deciding rule
 
 
 class RefusedError(Exception):
@@ -73,19 +73,14 @@ class Calibration:
 def calibrate(request: Request) -> Calibration:
     """Run what is missing, decide, and return it; RefusedError where there is nothing to be decided."""
     gate_findings, controls = _gate(request)
-    settings = request.settings
-    options = Options(substitutes=settings.policy.substitutes, allow_unsafe=request.allow_unsafe)
-    ledger = Ledger(stage.ledger_folder(request.ledger))
-    try:
-        subject = _subject(request, Gate(options, ledger), ledger)
-        assert subject.plan is not None
-        decisive = settings_digest(subject.plan, request.agent, options)
-        history = attempts_of(ledger, subject, request.agent.name)
+    with prepared(request) as (subject, ledger, decisive, options):
+        history = [e for e in attempts_of(ledger, subject, request.agent.name) if _of(e)]
         number = _number(request, history, controls, confirmed(ledger.folder))
         driver = Driver(ledger, options, request.watcher, request.workers or stage.default_workers(), request.stop)
         out = Calibration(subject, request.agent.name, number, _decide(request, [], [], ()), gate_findings, controls)
         while True:
-            out.entries = [e for e in attempts_of(ledger, subject, request.agent.name) if _of(e) == number]
+            found = attempts_of(ledger, subject, request.agent.name)
+            out.entries = [e for e in found if number and _of(e) == number]
             out.decision = _decide(request, out.entries, controls, confirmed(ledger.folder))
             name, missing = wanted(out.decision, *(len(_stage(out.entries, s)) for s in ("one", "two")))
             if not missing or request.stop.is_set():
@@ -100,6 +95,17 @@ def calibrate(request: Request) -> Calibration:
             out.crashes += [crash("while a trial was run", e) for e in driver.run(jobs, "calibrate")]
             if out.crashes:
                 return out
+
+
+@contextmanager
+def prepared(request: Request) -> Iterator[tuple[Subject, Ledger, str, Options]]:
+    """The task with its plan, the open ledger, the digest of what else decides, and the harness's options."""
+    options = Options(substitutes=request.settings.policy.substitutes, allow_unsafe=request.allow_unsafe)
+    ledger = Ledger(stage.ledger_folder(request.ledger))
+    try:
+        subject = _subject(request, Gate(options, ledger), ledger)
+        assert subject.plan is not None
+        yield subject, ledger, settings_digest(subject.plan, request.agent, options), options
     finally:
         ledger.close()
 

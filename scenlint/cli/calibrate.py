@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from scenlint.cli.ledgers import Folder, Unsafe, existing, names, reported
 from scenlint.cli.run import Listing, named
+
+if TYPE_CHECKING:
+    from scenlint.calibration.run import Request
 
 
 def calibrate(
@@ -25,6 +28,10 @@ def calibrate(
         bool,
         typer.Option("--curtail", help="End a stage as soon as its verdict is settled; fewer trials, same verdict."),
     ] = False,
+    state_rule: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Run stage two once more with this text in the brief: does it become easy?"),
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Although the gate is not clean, or once more; it is recorded.")
     ] = False,
@@ -67,6 +74,8 @@ def calibrate(
             task, settings, who, watcher, ledger, jobs, names(allow_unsafe), curtail, force, interrupt.stop
         )
         try:
+            if state_rule is not None:
+                _stated(request, state_rule, output)
             done = run.calibrate(request)
         except (run.RefusedError, NotRunnableError) as exc:
             for line in str(exc).splitlines():
@@ -87,6 +96,40 @@ def calibrate(
         case Decided.RETIRED | Decided.REJECTED | Decided.NEVER_SOLVED | Decided.BLOCKED:
             raise typer.Exit(1)
     raise typer.Exit(4)
+
+
+def _stated(request: Request, file: Path, output: Listing) -> None:
+    """Print the ablation and end: status 1 where the difficulty was fake, 4 where too few trials decide."""
+    from scenlint.calibration.stated import state_rule
+    from scenlint.report.style import visible, write
+
+    try:
+        rule = file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as exc:
+        write(f"scenlint: `{visible(str(file))}`: {visible(str(exc))}\n", sys.stderr)
+        raise typer.Exit(2) from None
+    done = state_rule(request, rule)
+    low, high = done.interval
+    if output is Listing.JSON:
+        told = {
+            "task": done.task, "agent": done.agent, "fake_difficulty": done.fake, "complete": done.complete,
+            "p": done.p,
+            "failures": {"silent": done.silent.failures, "stated": done.stated.failures},
+            "drop": done.drop, "interval": [low, high], "trials": done.trials,
+        }  # fmt: skip
+        write(json.dumps(told, indent=2) + "\n")
+    else:
+        for name, count in (("as it is", done.silent), ("with the rule stated", done.stated)):
+            write(f"{name}: {count.failures} genuine failures, {count.passes} passes, {count.excluded} excluded\n")
+        write(f"the failure rate drops by {done.drop:.2f} ({low:.2f} to {high:.2f}), ")
+        write(f"p = {done.p:.3g} (Boschloo, one-sided)\n")
+        if done.fake:
+            write("SL807 fake-difficulty: once the rule is stated the task is easy: it goes back for rework\n")
+        elif not done.complete:
+            write("not decided: stage two and its repetition need eight valid trials each\n")
+        else:
+            write("it stays hard with the rule stated\n")
+    raise typer.Exit(2 if done.crashes else 1 if done.fake else 0 if done.complete else 4)
 
 
 def _suite(ledger: Path | None, weak: list[str], strong: list[str], output: Listing) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from scenlint.lint.registry import Registry
     from scenlint.rules.base import Rule
 
 
@@ -22,15 +23,26 @@ def explain(rule: Annotated[str, typer.Argument(help="Name, code or alias of a r
     found = registry.find(rule.strip())
     probe = page_of_probe(rule.strip()) if found is None else ""
     if found is None and not probe:
-        names = ", ".join(f"`{name}`" for name in registry.suggest(rule))
-        hint = f"did you mean {names}?" if names else "`scenlint rules` lists the known ones"
-        write(f"scenlint: no rule is called `{visible(rule)}`; {hint}\n", sys.stderr)
+        write(f"scenlint: {visible(_stranger(rule, registry))}\n", sys.stderr)
         raise typer.Exit(2)
     text = page_of(found) if found else probe
     if sys.stdout.isatty():
         _print_rich(text)
     else:
         write(text)
+
+
+def _stranger(name: str, registry: Registry) -> str:
+    """What to say of a name that has no page."""
+    from scenlint.dynamic.probes import load_probes
+    from scenlint.task.suggest import closest
+
+    if group := registry.matching(name.strip()):
+        return f"`{name}` stands for {len(group)} rules, name one of them: {', '.join(r.name for r in group)}"
+    known = [key for r in registry.rules for key in (r.name, r.code)]
+    names = ", ".join(f"`{other}`" for other in closest(name, [*known, *load_probes()]))
+    hint = f"did you mean {names}?" if names else "`scenlint rules` lists the known ones"
+    return f"no rule is called `{name}`; {hint}"
 
 
 def page_of_probe(name: str) -> str:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from scenlint.source import trace
 from scenlint.source.data import Data, DataError, parse
 from scenlint.source.files import FileTree
+from scenlint.source.ignores import ignore_spec
 from scenlint.source.regex import regex
 from scenlint.source.text import Fragment, Source
 from scenlint.task.finding import Severity
@@ -146,14 +147,12 @@ def context_files(tree: FileTree, context: str, ignore_file: str | None = None) 
 
 def docker_spec(text: str) -> GitIgnoreSpec:
     """Docker's patterns as git's: they count from the context's root, so each is anchored there."""
-    from pathspec import GitIgnoreSpec
-
     lines = []
     for line in (raw.strip() for raw in text.splitlines()):
         if line and not line.startswith("#"):
             negated = line.startswith("!")
             lines.append(("!" if negated else "") + "/" + line.lstrip("!").strip().strip("/").removeprefix("./"))
-    return GitIgnoreSpec.from_lines(lines)
+    return ignore_spec(lines)
 
 
 # ---------------------------------------------------------------- metadata

@@ -20,6 +20,7 @@ from scenlint.formats.base import docker_spec, is_litter
 from scenlint.formats.planning import Passed
 from scenlint.source import dockerfile
 from scenlint.source.files import read_source
+from scenlint.source.ignores import ignore_spec
 from scenlint.source.text import Source
 from scenlint.task.model import Task
 from scenlint.task.plan import Build, Compose, NotRunnableError, RunPlan, Upload
@@ -192,4 +193,4 @@ def _ignored(build: Build) -> GitIgnoreSpec:
         found = read_source(path)
         if found is not None and not found.binary:
             return docker_spec(found.text)
-    return GitIgnoreSpec.from_lines([])
+    return ignore_spec([])

@@ -150,8 +150,8 @@ class Ledger:
             _write_whole(self.folder / "trials" / record.id / "record.json", record.to_json())
         with self._write(sync=True) as db:
             db.executemany(
-                "INSERT INTO trials (id, run, place, task, format, agent, attempt, settings, started, finished, status, "
-                "reward, record) VALUES (?, 'import', '', ?, ?, ?, ?, '', ?, 1, ?, ?, ?)",
+                "INSERT INTO trials (id, run, place, task, format, agent, attempt, settings, started, finished, "
+                "status, reward, record) VALUES (?, 'import', '', ?, ?, ?, ?, '', ?, 1, ?, ?, ?)",
                 [
                     (r.id, r.task, r.format, r.agent, r.attempt, r.started, r.status.value, r.reward, _json(r))
                     for r in records

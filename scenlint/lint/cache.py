@@ -7,6 +7,7 @@ somebody else must not bring along what is to be found in it. Whatever is wrong 
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -14,31 +15,27 @@ import stat
 import sys
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import fields, is_dataclass, replace
-from hashlib import blake2b
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import scenlint
 from scenlint.config import Settings
 from scenlint.formats.base import TaskRef
-from scenlint.lint.engine import Outcome
-from scenlint.lint.packed import pack, unpack
+from scenlint.lint.engine import Outcome, Selected
+from scenlint.lint.identity import code_digest, digest_of, plain, plugins
+from scenlint.lint.packed import pack, pack_selected, unpack, unpack_selected
 from scenlint.source import trace
 from scenlint.source.files import FileTree
 from scenlint.source.secrets import redact
-from scenlint.source.text import Span
 from scenlint.source.trace import Trace
 
-FORMAT = 1  # of the entries
 VARIABLE = "SCENLINT_CACHE_DIR"
 KEEP = 30 * 24 * 3600  # seconds that an entry is kept
+FAULTS = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 RACY = 2_000_000_000  # ns: a file touched so shortly before it was read may change again within the same tick
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of scenlint; it may be removed at any time.\n"
-# What does not bear on what is found in a task.
-_ASIDE = {"file", "fail_on", "exclude", "baseline", "agents"}
 
 
 class Cache:
@@ -47,31 +44,24 @@ class Cache:
     def __init__(self, folder: Path, settings: Settings) -> None:
         self.folder = folder
         self.problem = _prepare(folder)  # why it is not used, or ""
-        self.thorough = bool(_plugins())
+        self.thorough = bool(plugins())
         if not (settings.per_path_ignores or settings.suppressions):
             settings = replace(settings, root=Path())  # which nothing is relative to
-        self._settings = _digest(_plain(settings))
+        self._settings = digest_of(plain(settings))
         self._code = "" if self.problem else code_digest()
         self.unwritable = ""  # why nothing more is stored, or ""
 
     def recall(self, what: TaskRef | str) -> list[Outcome] | None:
         """What came of a task, or of what else is named, if nothing that it was made from has changed since."""
-        if self.problem:
-            return None
         place = self._place(what)
         try:
-            check, _, body = _read(place).partition(b"\n")
-            if int(check, 16) != zlib.crc32(body):
-                return None
-            entry = json.loads(body)
-            if entry["code"] != self._code or entry["what"] != _name(what):
-                return None
+            entry = self._entry(place, what)
             state = _state(entry["seen"])
             if state == "changed":
                 return None
             base = _base(what)
             outcomes = [unpack(values, base) for values in entry["outcomes"]]
-        except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+        except FAULTS:
             return None
         if state == "touched":  # so that its content need not be read next time
             self._write(place, {**entry, "seen": _again(entry["seen"])})
@@ -103,8 +93,32 @@ class Cache:
             self.keep(what, outcomes, seen)
         return outcomes
 
+    def selected(self, make: Callable[[], Selected]) -> Selected:
+        """What is to be said of the rules, kept with what came of the tasks."""
+        what = "the selected rules"
+        place = self._place(what)
+        try:
+            return unpack_selected(self._entry(place, what)["selected"])
+        except FAULTS:
+            made = make()
+        if not self.problem:
+            self._write(place, {"code": self._code, "what": what, "selected": pack_selected(made)})
+        return made
+
+    def _entry(self, place: Path, what: TaskRef | str) -> dict[str, Any]:
+        """Raises one of FAULTS where there is no entry that this code has made."""
+        if self.problem:
+            raise KeyError(self.problem)
+        check, _, body = _read(place).partition(b"\n")
+        if int(check, 16) != zlib.crc32(body):
+            raise ValueError("damaged")
+        entry: dict[str, Any] = json.loads(body)
+        if entry["code"] != self._code or entry["what"] != _name(what):
+            raise KeyError("made by other code")
+        return entry
+
     def _place(self, what: TaskRef | str) -> Path:
-        name = _digest([self._settings, _name(what)])
+        name = digest_of([self._settings, _name(what)])
         return self.folder / name[:2] / f"{name[2:]}.json"
 
     def _write(self, place: Path, entry: Mapping[str, Any]) -> None:
@@ -162,16 +176,27 @@ def remove(*, dry_run: bool = False) -> tuple[Path | None, int]:
     if dry_run:
         return place, number
     for part in parts:
-        shutil.rmtree(part)
+        try:
+            shutil.rmtree(part)
+        except OSError as exc:  # a run at the same time may store on, or remove what is old
+            if exc.errno not in (errno.ENOTEMPTY, errno.ENOENT):
+                raise
     for name in ("CACHEDIR.TAG", ".gitignore", "swept"):
         (place / name).unlink(missing_ok=True)
-    with suppress(OSError):
+    try:
         place.rmdir()
+    except OSError:  # as above: without its tag the folder would never be used again
+        _tag(place)
     return place, number
 
 
 def _parts(folder: Path) -> list[Path]:
     return sorted(p for p in folder.iterdir() if len(p.name) == 2 and p.is_dir() and not p.is_symlink())
+
+
+def _tag(folder: Path) -> None:
+    (folder / "CACHEDIR.TAG").write_text(_TAG, "utf-8")
+    (folder / ".gitignore").write_text("*\n", "utf-8")
 
 
 def _is_ours(folder: Path) -> bool:
@@ -188,8 +213,7 @@ def _prepare(folder: Path) -> str:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if any(folder.iterdir()) and not _is_ours(folder):
                 return f"{folder}: this folder holds other things than a cache of scenlint"
-            (folder / "CACHEDIR.TAG").write_text(_TAG, "utf-8")
-            (folder / ".gitignore").write_text("*\n", "utf-8")
+            _tag(folder)
         info = os.stat(folder)
         if hasattr(os, "geteuid") and (info.st_uid != os.geteuid() or info.st_mode & stat.S_IWOTH):
             return f"{folder}: another user could write there"
@@ -266,75 +290,6 @@ def _again(seen: dict[str, Any]) -> dict[str, Any]:
         stats = _stat(path)
         files[path] = digest, limit, stats if digest == _content(path, limit) else None
     return {**seen, "began": began, "files": files}
-
-
-# ---------------------------------------------------------------- what else findings depend on
-
-
-def code_digest() -> str:
-    """A digest of scenlint's own code, that of installed plug-ins, what else is installed, and Python."""
-    out = blake2b(digest_size=16)
-    roots = [Path(scenlint.__file__).parent, *_plugins()]
-    installed = sorted(
-        name for place in sys.path if os.path.isdir(place) for name in os.listdir(place) if name.endswith(".dist-info")
-    )
-    out.update(repr((FORMAT, scenlint.__version__, sys.version, sys.platform, installed)).encode())
-    for root in roots:
-        for name, path in _sources(str(root), ""):
-            with open(path, "rb") as file:
-                data = file.read()
-            out.update(f"{name}\0{len(data)}\0".encode("utf-8", "surrogateescape") + data)
-    return out.hexdigest()
-
-
-def _sources(path: str, name: str) -> Iterator[tuple[str, str]]:
-    """The files of a package, or a single module."""
-    if not os.path.isdir(path):
-        yield os.path.basename(path), path
-        return
-    with os.scandir(path) as scan:
-        entries = sorted(scan, key=lambda e: e.name)
-    for entry in entries:
-        if entry.is_dir():
-            if entry.name not in ("__pycache__", "_rulebook", ".git"):
-                yield from _sources(entry.path, f"{name}{entry.name}/")
-        elif not entry.name.endswith((".pyc", ".md")):
-            yield name + entry.name, entry.path
-
-
-def _plugins() -> list[Path]:
-    """The packages (or single modules) of rules and formats that are not scenlint's own."""
-    from importlib.metadata import entry_points
-    from importlib.util import find_spec
-
-    points = [*entry_points(group="scenlint.rules"), *entry_points(group="scenlint.formats")]
-    out = []
-    for name in sorted({point.module.partition(".")[0] for point in points} - {"scenlint"}):
-        with suppress(ImportError, ValueError):
-            spec = find_spec(name)
-            places = list(spec.submodule_search_locations or []) if spec else []
-            out += [Path(place) for place in places or ([spec.origin] if spec and spec.origin else [])]
-    return out
-
-
-def _plain(value: Any) -> Any:
-    """Settings as JSON values. Places in the configuration file are left out: they are not stored in outcomes."""
-    if is_dataclass(value) and not isinstance(value, type):
-        names = [f.name for f in fields(value) if not (isinstance(value, Settings) and f.name in _ASIDE)]
-        return {name: _plain(getattr(value, name)) for name in names if not isinstance(getattr(value, name), Span)}
-    if isinstance(value, Mapping):
-        return [[_plain(k), _plain(v)] for k, v in value.items()]
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, set | frozenset):
-        return sorted(str(_plain(item)) for item in value)
-    if value is None or isinstance(value, str | int | float | Path):
-        return str(value) if isinstance(value, Path) else value
-    raise TypeError(f"{type(value).__name__} in the settings has no plain form")
-
-
-def _digest(value: Any) -> str:
-    return blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def _name(what: TaskRef | str) -> Any:

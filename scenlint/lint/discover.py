@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING
 from scenlint.config import Settings
 from scenlint.formats.base import Format, TaskRef
 from scenlint.lint.registry import load_entry
+from scenlint.lint.select import check_patterns
+from scenlint.source.files import read_source
+from scenlint.source.ignores import ignore_spec
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -48,7 +51,8 @@ class Finder:
     def __init__(self, settings: Settings, *, force_exclude: bool = False) -> None:
         self.settings = settings
         self.force_exclude = force_exclude
-        self.excluded = _patterns(settings.exclude) if settings.exclude else None
+        check_patterns(settings.exclude)
+        self.excluded = ignore_spec(settings.exclude) if settings.exclude else None
 
     def discover(self, paths: Sequence[Path]) -> Discovery:
         out = Discovery()
@@ -144,17 +148,8 @@ class Finder:
 
 
 def _spec(folder: Path) -> list[tuple[Path, GitIgnoreSpec]]:
-    try:
-        lines = (folder / ".gitignore").read_text("utf-8", "replace").splitlines()
-    except OSError:
-        return []
-    return [(folder, _patterns(lines))]
-
-
-def _patterns(lines: Sequence[str]) -> GitIgnoreSpec:
-    from pathspec import GitIgnoreSpec
-
-    return GitIgnoreSpec.from_lines(lines)
+    source = read_source(folder / ".gitignore")
+    return [] if source is None or source.binary else [(folder, ignore_spec(source.text.splitlines()))]
 
 
 def _ignored(path: Path, ignores: list[tuple[Path, GitIgnoreSpec]]) -> bool:

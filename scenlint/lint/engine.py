@@ -13,10 +13,12 @@ from scenlint.formats.base import TaskRef
 from scenlint.lint.discover import format_named
 from scenlint.lint.registry import Registry, load_rules
 from scenlint.lint.select import Selection, select
+from scenlint.report.model import RuleCard
 from scenlint.rules.base import Rule
 from scenlint.rules.meta.unknown_rule import unknown
 from scenlint.rules.meta.unused_suppression import removed
 from scenlint.source.files import FileTree
+from scenlint.source.ignores import ignore_spec
 from scenlint.task.card import Card
 from scenlint.task.finding import Finding, NotAssessed
 from scenlint.task.model import NotAssessableError, Task
@@ -36,6 +38,15 @@ class Outcome:
     used_suppressions: set[int] = field(default_factory=set)  # positions in Settings.suppressions
     crashes: list[str] = field(default_factory=list)  # faults of scenlint itself
     card: Card | None = None
+
+
+@dataclass
+class Selected:
+    """What a report says of the rules of a run, and whether anything may have to be said of their configuration."""
+
+    rules: list[RuleCard]
+    only_trials: bool = False  # none of them judges tasks
+    plain: bool = False  # no suppression and no unknown name stands in the configuration
 
 
 class Engine:
@@ -244,9 +255,7 @@ def _at_home(finding: Finding, task: Task) -> Finding:
 
 
 def _matches(pattern: str, path: str) -> bool:
-    from pathspec import GitIgnoreSpec
-
-    return path == pattern or bool(GitIgnoreSpec.from_lines([pattern]).match_file(path))
+    return path == pattern or bool(ignore_spec([pattern]).match_file(path))
 
 
 def crash(where: str, exc: BaseException) -> str:

@@ -8,7 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from scenlint.lint.engine import Outcome
+from scenlint.lint.engine import Outcome, Selected
+from scenlint.report.model import RuleCard
 from scenlint.task.card import Card
 from scenlint.task.finding import Confidence, Finding, Kind, Location, NotAssessed, Severity
 from scenlint.task.fix import Change, Fix
@@ -45,6 +46,22 @@ def unpack(values: list[Any], base: str) -> Outcome:
         [],
         _unpack_card(card, base, paths) if card else None,
     )
+
+
+def pack_selected(selected: Selected) -> list[Any]:
+    """What is said of the selected rules, as JSON values; their pages are not kept."""
+    cards = [[c.name, c.code, c.summary, c.severity, c.confidence, c.kind, c.aliases] for c in selected.rules]
+    return [cards, selected.only_trials, selected.plain]
+
+
+def unpack_selected(values: list[Any]) -> Selected:
+    """The same again. Raises what `unpack` raises."""
+    cards, only_trials, plain = values
+    rules = [
+        RuleCard(name, code, summary, Severity(severity), Confidence(confidence), Kind(kind), "", tuple(aliases))
+        for name, code, summary, severity, confidence, kind, aliases in cards
+    ]
+    return Selected(rules, bool(only_trials), bool(plain))
 
 
 @lru_cache(maxsize=256)

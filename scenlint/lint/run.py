@@ -8,13 +8,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import scenlint
 from scenlint.config import Settings
 from scenlint.formats.base import Format, TaskRef
 from scenlint.lint.discover import Finder, format_named
-from scenlint.lint.engine import Engine, Outcome
+from scenlint.lint.engine import Engine, Outcome, Selected
 from scenlint.lint.registry import page_text
 from scenlint.report.model import Report, RuleCard
 from scenlint.rules.base import Rule
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from scenlint.lint.cache import Cache
 
+T = TypeVar("T")
 Judged = tuple[TaskRef, Outcome, Trace]
 
 COLLECT_AFTER = 64  # tasks: what they leave behind takes some 40 MB by then
@@ -47,11 +48,12 @@ def check(
 ) -> Report:
     """Check every task behind the paths. `on_progress` gets (tasks done, in all); `pages`: with rule pages."""
     began = time.monotonic()
-    engine = Engine(settings)
+    engine = once_made(Engine, settings)  # where all is in the cache, no rule need be loaded
+    about = _about(engine, settings, pages, cache)
     found = Finder(settings, force_exclude=force_exclude).discover(paths)
     report = Report(version=scenlint.__version__, root=Path.cwd(), skipped=[*found.messages])
     report.missing = found.missing
-    if not engine.task_rules and engine.trial_rules:
+    if about.only_trials:
         report.skipped.append("the selected rules judge trials: `scenlint validate` runs them")
     outcomes: dict[TaskRef, Outcome] = {}
     for ref in found.refs if cache else ():
@@ -73,11 +75,36 @@ def check(
     report.suppressed += compared.suppressed
     findings = [f for o in [*ordered, compared] for f in o.findings]
     used: set[int] = set().union(*(o.used_suppressions for o in [*ordered, compared]))
-    findings += engine.about_configuration(used, complete=_covers(paths, settings))
+    if not about.plain:
+        findings += engine().about_configuration(used, complete=_covers(paths, settings))
     report.findings = sorted(once(findings), key=lambda f: f.sort_key)
-    report.rules = [rule_card(r, pages) for r in engine.task_rules]
+    report.rules = about.rules
     report.elapsed = time.monotonic() - began
     return report
+
+
+def once_made(make: Callable[[Settings], T], settings: Settings) -> Callable[[], T]:
+    """What gives the same thing each time, made when it is first asked for."""
+    made: list[T] = []
+
+    def give() -> T:
+        if not made:
+            made.append(make(settings))
+        return made[0]
+
+    return give
+
+
+def _about(engine: Callable[[], Engine], settings: Settings, pages: bool, cache: Cache | None) -> Selected:
+    def make() -> Selected:
+        ready = engine()
+        return Selected(
+            [rule_card(r, pages) for r in ready.task_rules],
+            only_trials=bool(not ready.task_rules and ready.trial_rules),
+            plain=not (settings.suppressions or ready.selection.unknown),
+        )
+
+    return cache.selected(make) if cache and not pages else make()
 
 
 def gather(report: Report, outcomes: Sequence[Outcome]) -> None:
@@ -89,8 +116,12 @@ def gather(report: Report, outcomes: Sequence[Outcome]) -> None:
         report.ran[outcome.task] = outcome.ran
 
 
-def _judge_all(engine: Engine, refs: Sequence[TaskRef], jobs: int, cache: Cache | None) -> Iterator[Judged]:
-    thorough = cache is not None and cache.thorough
+def _judge_all(
+    ready: Callable[[], Engine], refs: Sequence[TaskRef], jobs: int, cache: Cache | None
+) -> Iterator[Judged]:
+    if not refs:
+        return
+    engine, thorough = ready(), cache is not None and cache.thorough
     if jobs <= 1 or len(refs) < PARALLEL_FROM:
         yield from _judge_each(engine, refs, thorough)
         return
@@ -175,24 +206,25 @@ def _judge_each(engine: Engine, refs: Sequence[TaskRef], thorough: bool) -> Iter
             gc.enable()
 
 
-def _judge_shared(engine: Engine, refs: Sequence[TaskRef], cache: Cache | None) -> list[Outcome]:
+def _judge_shared(engine: Callable[[], Engine], refs: Sequence[TaskRef], cache: Cache | None) -> list[Outcome]:
     """What the tasks of a suite share (an apps list) is judged once."""
     out: list[Outcome] = []
     for name in dict.fromkeys(ref.format for ref in refs):
         form, its = format_named(name), [r for r in refs if r.format == name]
 
         def judge(form: Format = form, its: Sequence[TaskRef] = its) -> list[Outcome]:
-            return [engine.judge_task(task) for task in form.shared(its, engine.settings.policy)]
+            return [engine().judge_task(task) for task in form.shared(its, engine().settings.policy)]
 
         folders = "\n".join(f"{r.folder}\0{r.key}" for r in its)
         out += cache.remember(f"shared by {name}:\n{folders}", judge) if cache else judge()
     return out
 
 
-def _compare(engine: Engine, cards: list[Card], cache: Cache | None) -> Outcome:
+def _compare(ready: Callable[[], Engine], cards: list[Card], cache: Cache | None) -> Outcome:
     """What the rules find that compare tasks."""
 
     def compare() -> list[Outcome]:
+        engine = ready()
         found = [
             engine.finish(rule, finding, finding.task)
             for rule in engine.selection.rules
@@ -202,7 +234,7 @@ def _compare(engine: Engine, cards: list[Card], cache: Cache | None) -> Outcome:
         kept, used = engine.without_ignored(found)
         return [Outcome("", kept, suppressed=len(found) - len(kept), used_suppressions=used)]
 
-    if cache is None or len(cards) < 2:
+    if cache is None:
         return compare()[0]
     return cache.remember("compared:" + "".join(card.digest for card in cards), compare)[0]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from scenlint.config import ConfigError, Named, Settings
 from scenlint.lint.registry import Registry
 from scenlint.rules.base import Rule
+from scenlint.source.ignores import ignore_spec, is_pattern
 from scenlint.task.finding import Severity
 from scenlint.task.policy import Profile
 
@@ -74,10 +75,10 @@ def select(registry: Registry, settings: Settings) -> Selection:
         why = f"no rule is called {nobody}" if unknown else "what is ignored takes away all that is selected"
         raise ConfigError(f"no rule is left to run: {why}; `scenlint rules` lists the known ones")
     severity = {r.name: s for named, s in settings.severity for r in _known(registry, named, unknown)}
-    if settings.per_path_ignores:
-        from pathspec import GitIgnoreSpec
+    check_patterns(glob for glob, _ in settings.per_path_ignores)
+    check_patterns(entry.path for entry in settings.suppressions)
     per_path = [
-        (GitIgnoreSpec.from_lines([glob]), {r.name for named in names for r in _known(registry, named, unknown)})
+        (ignore_spec([glob]), {r.name for named in names for r in _known(registry, named, unknown)})
         for glob, names in settings.per_path_ignores
     ]
     return Selection(chosen, severity, per_path, unknown)
@@ -92,3 +93,10 @@ def _known(registry: Registry, named: Named, unknown: list[Named]) -> list[Rule]
 
 def _by_default(rule: Rule, profile: Profile) -> bool:
     return profile is not Profile.MINIMAL or rule.name not in _POLICY
+
+
+def check_patterns(patterns: Iterable[str]) -> None:
+    """ConfigError for the first pattern that is none: it would quietly match nothing."""
+    for pattern in patterns:
+        if not is_pattern(pattern):
+            raise ConfigError(f"`{pattern}` is no pattern of paths; write it as in .gitignore, a few stars at most")

@@ -105,6 +105,11 @@ def _readable(text: str) -> str:
     return _SURROGATE.sub("\ufffd", text)
 
 
+def listed(value: Any) -> list[Any]:
+    """A list as it is, and no items where a document has something else in its place."""
+    return value if isinstance(value, list) else []
+
+
 def parse(fragment: Fragment, language: str | None = None) -> Data:
     """Parse by the fragment's language ("json", "yaml", "toml"); never raises, whatever the text. Parsed once."""
     chosen = language or fragment.language

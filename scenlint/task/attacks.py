@@ -9,8 +9,13 @@ from scenlint.task import trials
 from scenlint.task.model import NotAssessableError, Task
 from scenlint.task.record import CheckResult, Experiment, ProbeOutcome, TrialRecord
 
-# In this order an attack adds something to what those before it show.
-ORDER = ("passes-empty-output", "passes-copied-input", "verdict-tamperable", "answer-in-built-image")
+# Rule -> those whose attacks are simpler: only what goes beyond them is its own.
+SIMPLER: dict[str, tuple[str, ...]] = {
+    "passes-empty-output": (),
+    "passes-copied-input": ("passes-empty-output",),
+    "verdict-tamperable": ("passes-empty-output",),
+    "answer-in-built-image": (),
+}
 
 
 @dataclass(frozen=True)
@@ -57,8 +62,7 @@ def broken(task: Task, records: Sequence[TrialRecord], rule: str) -> list[Attack
 
 def _floor(records: Sequence[TrialRecord], rule: str) -> float:
     """What doing nothing or a simpler attack earns."""
-    simpler = ORDER[: ORDER.index(rule)]
-    made = [Attacked(r, r.experiment) for r in records if r.experiment and r.experiment.rule in simpler]
+    made = [Attacked(r, r.experiment) for r in records if r.experiment and r.experiment.rule in SIMPLER[rule]]
     rewards = [a.reward for a in made if a.experiment.outcome == ProbeOutcome.BROKEN]
     rewards += [r.reward or 0.0 for r in records if r.agent == "nop"]
     return max(rewards, default=0.0)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from scenlint.source.files import FileTree
+from scenlint.source.ignores import ignore_spec
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -40,12 +41,10 @@ class Context:
         listed = self.files.read(self.ignore_file)
         if listed is None:
             return None
-        from pathspec import GitIgnoreSpec
-
         lines = [line.strip() for line in listed.text.splitlines()]
         # Docker's patterns count from the context's root; git's only do so with a leading slash.
         rooted = [re.sub(r"^(!?)/?(.+)$", r"\1/\2", line) for line in lines if line and not line.startswith("#")]
-        return GitIgnoreSpec.from_lines(rooted)
+        return ignore_spec(rooted)
 
     def ignores(self, path: str) -> bool:
         """Whether .dockerignore keeps a file of the task out of the context."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from scenlint.source.data import listed
 from scenlint.source.lazy import cached_property
 from scenlint.source.text import Span
 from scenlint.task.paths import normal, pattern
@@ -148,7 +149,8 @@ def _mounts(task: Task, image: Image) -> None:
         services = document.data.value.get("services") if isinstance(document.data.value, dict) else None
         base = posixpath.dirname(_relative(task, document.fragment.path))
         for service in (services or {}).values() if isinstance(services, dict) else []:
-            for volume in service.get("volumes") or [] if isinstance(service, dict) else []:
+            volumes = service.get("volumes") if isinstance(service, dict) else None
+            for volume in listed(volumes):
                 source, target = _volume(volume)
                 if not source.startswith(".") or not target.startswith("/"):
                     continue

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scenlint.source import dockerfile
+from scenlint.source.data import listed
 from scenlint.source.text import Span
 from scenlint.task import statements
 from scenlint.task.images import find_images
@@ -100,7 +101,7 @@ def _ports(task: Task) -> dict[int, Span]:
         services = document.data.get("services")
         for name, service in services.items() if isinstance(services, dict) else ():
             for key in ("ports", "expose") if isinstance(service, dict) else ():
-                for number, entry in enumerate(service.get(key) or []):
+                for number, entry in enumerate(listed(service.get(key))):
                     span = document.data.span("services", name, key, number)
                     found |= {int(port): span for port in re.findall(r"\d{2,5}", str(entry))}
     return found

@@ -27,6 +27,31 @@ def started(fragment: Fragment) -> list[Fragment]:
     return fragment.memo("subprocesses", lambda: list(_started(parse(fragment))))
 
 
+def in_containers(fragment: Fragment) -> list[Fragment]:
+    """What Python code gives to a shell in another container: `docker exec NAME sh -c TEXT`, or through a function."""
+    return fragment.memo("container commands", lambda: list(_in_containers(parse(fragment))))
+
+
+def _in_containers(module: PyModule) -> Iterator[Fragment]:
+    if "docker" not in module.fragment.text:
+        return
+    runners = {f.name for f in module.functions.values() if any(map(_enters, walk(f)))}
+    for call in module.of(ast.Call):
+        words = call.args[0].elts if call.args and isinstance(call.args[0], ast.List) else call.args
+        if not any(map(_enters, call.args)) and module.dotted(call.func) not in runners:
+            continue
+        texts = [w.value if isinstance(w, ast.Constant) else None for w in words]
+        for at in range(len(words) - 2):
+            if texts[at] in ("sh", "bash", "/bin/sh", "/bin/bash") and texts[at + 1] in ("-c", "-lc"):
+                yield _line(module, [words[at + 2]], quoted=False)
+
+
+def _enters(node: ast.AST) -> bool:
+    """`["docker", "exec", …]`"""
+    words = node.elts[:2] if isinstance(node, ast.List) else []
+    return [w.value for w in words if isinstance(w, ast.Constant)] == ["docker", "exec"]
+
+
 def _started(module: PyModule) -> Iterator[Fragment]:
     if not _HINT.search(module.fragment.text):
         return

@@ -60,7 +60,8 @@ def test_a_task_that_is_too_easy_goes_to_the_regression_set(scenlint, suite):
 
 def test_a_calibrated_task_still_wants_its_probes(scenlint):
     calibrated = scenlint("calibrate", "product", "--agent", "weak", "--quiet", "--format", "json")
-    assert json.loads(calibrated.stdout)["decision"] == "admissible", calibrated.stderr
+    assert calibrated.returncode == 0, calibrated.stderr
+    assert json.loads(calibrated.stdout)["decision"] == "admissible"
     done = scenlint("admit", "product", "--format", "json")
     found = page(done)
     assert (found["calibration"], found["probes"], done.returncode) == (True, None, 1)

@@ -169,12 +169,13 @@ def test_killed_in_stage_two_it_goes_on_without_losing_or_doubling_a_trial(suite
         "weak",
     ]
     argv += ["--format", "json", "--quiet", "--jobs", "1"]
-    with subprocess.Popen(argv, cwd=suite, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    log = suite / "log"
+    with log.open("w") as file, subprocess.Popen(argv, cwd=suite, stdout=file, stderr=file) as process:
         book = suite / ".scenlint"
         deadline = time.monotonic() + 120
         while _attempts(book) < 4:
             assert time.monotonic() < deadline
-            assert process.poll() is None
+            assert process.poll() is None, log.read_text()
             threading.Event().wait(0.05)
         process.send_signal(signal.SIGKILL)
     before = _attempts(book)
@@ -212,3 +213,30 @@ def test_the_command_says_what_was_decided_and_the_rules_own_risks(suite):
     assert done.returncode == 1, done.stderr
     assert "retired" in done.stdout
     assert "refused 52% of the time" in done.stdout
+
+
+KNOWS = (
+    "sh", "-c",
+    'if grep -q "whole product" "$SCENLINT_BRIEF_FILE"; then echo 42; '
+    'elif [ "${SCENLINT_TRIAL##*-}" = 1 ]; then echo 42; else echo 41; fi > answer.txt',
+)  # fmt: skip
+
+
+def test_a_task_that_becomes_easy_once_its_rule_is_stated_was_never_hard(suite):
+    (suite / "scenlint.toml").write_text(
+        f"[agents.weak]\ncommand = {json.dumps(list(KNOWS))}\n[agents.blind]\ncommand = {json.dumps(list(solves(1)))}\n"
+    )
+    (suite / "rule.md").write_text("The number is the whole product.\n")
+    for agent in ("weak", "blind"):
+        assert subprocess.run([*COMMAND, agent], cwd=suite, capture_output=True, timeout=200).returncode in (0, 4)
+    stated = [*COMMAND, "weak", "--state-rule", "rule.md", "--format", "json"]
+    done = subprocess.run(stated, cwd=suite, capture_output=True, text=True, timeout=200)
+    told = json.loads(done.stdout)
+    assert (told["fake_difficulty"], told["failures"], done.returncode) == (True, {"silent": 8, "stated": 0}, 1)
+    assert told["p"] < 0.001
+    again = subprocess.run(stated, cwd=suite, capture_output=True, text=True, timeout=200)
+    assert json.loads(again.stdout)["trials"] == told["trials"]
+    hard = subprocess.run(
+        [*COMMAND, "blind", "--state-rule", "rule.md"], cwd=suite, capture_output=True, text=True, timeout=200
+    )
+    assert (hard.returncode, "stays hard" in hard.stdout) == (0, True), hard.stdout

@@ -38,6 +38,20 @@ def test_unknown_rule_gets_a_suggestion(scenlint):
     assert done.stderr.startswith("scenlint: no rule is called `unknown_rul`; did you mean `unknown-rule`")
 
 
+def test_mistyped_probe_gets_a_suggestion(scenlint):
+    done = scenlint("explain", "empty-file", env=PLAIN)
+    assert done.returncode == 2
+    assert "did you mean `empty-files`" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["fair", "SL6"])
+def test_family_or_prefix_names_its_rules(scenlint, name):
+    done = scenlint("explain", name, env=PLAIN)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"scenlint: `{name}` stands for ")
+    assert "exact-float" in done.stderr
+
+
 def test_stranger_is_referred_to_the_list(scenlint):
     done = scenlint("explain", "zzz", env=PLAIN)
     assert done.returncode == 2

@@ -1,6 +1,7 @@
 """What is changed in the oracle's results, and what the brief makes of each change."""
 
 import csv
+import hashlib
 import io
 import itertools
 import json
@@ -134,6 +135,16 @@ def test_closed_columns_and_named_ones(task_with):
     open_ended = of(task_with("Write the list to `/app/prices.csv`."), "/app/prices.csv", PRICES)
     assert open_ended["rename-column"][0].label is Label.OPEN
     assert open_ended["add-column"][0].label is Label.OPEN
+
+
+def test_form_is_not_free_where_the_file_was_there_before_or_its_digest_is_told(task_with):
+    task = task_with("Sort `/app/report.json` in place, and write its digest to `/app/sum.txt`.")
+    there_before = of(task, "/app/report.json", REPORT, new=False)
+    assert there_before["other-indent"][0].label is Label.OPEN
+    told = Result("/app/sum.txt", hashlib.sha256(REPORT).hexdigest().encode())
+    made = [m for m in mutants(task, [Result("/app/report.json", REPORT), told], budget=500) if "json" in m.path]
+    assert {m.label for m in made if m.operator == "reverse-keys"} == {Label.OPEN}
+    assert "sum.txt" in next(m.reason for m in made if m.operator == "reverse-keys")
 
 
 def test_lines_of_text(task_with):

@@ -97,7 +97,7 @@ def test_an_image_that_is_made_of_its_files_alone_does_not_drift(deep):
     # The second line stands for an account that was made on the day of the build.
     dockerfile = (
         "RUN mkdir /app/out && echo x > /app/out/x\n"
-        "RUN sed -i \"s/^games:.*/games:*:$(date +%N):0:99999:7:::/\" /etc/shadow && date > /var/lib/dpkg/lock\n"
+        'RUN sed -i "s/^games:.*/games:*:$(date +%N):0:99999:7:::/" /etc/shadow && date > /var/lib/dpkg/lock\n'
     )
     made, report = deep({"environment/Dockerfile": dockerfile}, "built-again")
     assert made["built-again"].outcome == "same"

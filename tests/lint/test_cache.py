@@ -16,6 +16,7 @@ from scenlint.config import Settings, load
 from scenlint.lint import cache as caching
 from scenlint.lint import run
 from scenlint.lint.cache import Cache
+from scenlint.lint.identity import code_digest
 from scenlint.report import FORMATS, render
 from scenlint.source import trace
 from scenlint.task.policy import Policy, Profile
@@ -96,6 +97,7 @@ from pathlib import Path
 from scenlint.config import Settings
 from scenlint.lint import run
 from scenlint.lint.cache import Cache
+from scenlint.lint.identity import code_digest
 import ast, json, tomllib, tree_sitter, markdown_it
 import scenlint.source.data as data
 called = []
@@ -250,11 +252,11 @@ def test_rules_that_compare_tasks_see_the_cached_ones(suite, place):
 
 
 def test_edited_rule_is_judged_anew(tmp_path):
-    before = caching.code_digest()
-    assert before == caching.code_digest()
+    before = code_digest()
+    assert before == code_digest()
     copy = tmp_path / "copy"
     shutil.copytree(Path(package.__file__).parent, copy / "scenlint", ignore=shutil.ignore_patterns("__pycache__"))
-    told = "from scenlint.lint.cache import code_digest; print(code_digest())"
+    told = "from scenlint.lint.identity import code_digest; print(code_digest())"
 
     def digest():
         out = subprocess.run([sys.executable, "-c", told], cwd=copy, capture_output=True, text=True, check=True)
@@ -357,6 +359,14 @@ def test_runs_side_by_side(suite, place):
     assert len(counts) == 1
     assert [process.returncode for process in runs] == [0, 0, 0]
     assert all(check(suite, place)[1])
+
+
+def test_emptied_cache_that_a_run_still_writes_to_stays_a_cache(place, tmp_path, monkeypatch):
+    monkeypatch.setenv(caching.VARIABLE, str(place))
+    Cache(place, Settings(root=tmp_path))
+    (place / "a-draft").write_text("of a run at the same time")
+    assert caching.remove() == (place, 0)
+    assert not Cache(place, Settings(root=tmp_path)).problem
 
 
 def test_old_entries_are_removed(suite, place):

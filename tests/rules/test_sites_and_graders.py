@@ -53,6 +53,35 @@ def test_each_missing_variable_is_reported_where_it_is_read_first(saas):
     assert names(saas(code, "mattermost"), "unknown-harness-variable") == [("unknown-harness-variable", 3)]
 
 
+@pytest.mark.parametrize(
+    ("default", "lines"), [("OWN + '-db'", [4]), ("f'{OWN}-db'", [4]), ("OWN", []), ("'grocy'", [])]
+)
+def test_a_container_name_that_is_made_up_stands_for_nothing(saas, default, lines):
+    code = f"OWN = os.environ['GROCY_CONTAINER']\nDB = os.getenv('GROCY_DB_CONTAINER', {default})\n"
+    assert [n for _, n in names(saas(code, "grocy"), "unknown-harness-variable")] == lines
+
+
+INSTALLS = "apk add --no-cache sqlite || apt-get install -y sqlite3"
+RUNNER = (
+    "import subprocess\ndef inside(name, *args, timeout=30):\n"
+    "    return subprocess.run(['docker', 'exec', name, *args], timeout=timeout).returncode\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        (f"inside(OWN, 'sh', '-c', '{INSTALLS}')", 1),
+        (f"subprocess.run(['docker', 'exec', OWN, 'sh', '-c', '{INSTALLS}'], timeout=9)", 1),
+        ("inside(OWN, 'sh', '-c', 'ls /data')", 0),
+        (f"print('sh', '-c', '{INSTALLS}')", 0),
+    ],
+)
+def test_what_a_verifier_installs_in_the_container_of_an_application(saas, call, found):
+    code = RUNNER + f"OWN = os.environ['GROCY_CONTAINER']\n{call}\n"
+    assert len(names(saas(code, "grocy"), "download-at-grading")) == found
+
+
 def test_each_undeclared_site_is_reported_once(saas):
     code = (
         "for v in ('GROCY_PORT', 'GROCY_CONTAINER', 'MATTERMOST_PORT'):\n    requests.get(os.environ[v], timeout=5)\n"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import PurePosixPath
 from random import Random
@@ -28,8 +30,12 @@ _LARGEST = 4 * 1024 * 1024  # bytes of a file that is mutated
 def mutants(task: Task, results: Iterable[Result], *, seed: int = 0, budget: int = BUDGET) -> list[Mutant]:
     """At most `budget` mutants, the same for the same seed: the crude ones first, then each operator in turn."""
     groups: dict[tuple[str, str], list[Mutant]] = {}
-    for result in sorted(wanted(task, results), key=lambda r: r.path):
+    every = list(results)
+    for result in sorted(wanted(task, every), key=lambda r: r.path):
+        settled = _settled(result, every)
         for mutant in _of(task, result, Random(f"{seed}:{result.path}")):
+            if settled and mutant.label is Label.LIVE:
+                mutant = replace(mutant, label=Label.OPEN, reason=settled)
             groups.setdefault((mutant.operator, mutant.path), []).append(mutant)
     crude = [m for (operator, _), group in groups.items() if operator in CRUDE for m in group]
     rest = [group for (operator, _), group in sorted(groups.items()) if operator not in CRUDE]
@@ -38,6 +44,18 @@ def mutants(task: Task, results: Iterable[Result], *, seed: int = 0, budget: int
     # What a person has to judge comes last: it is not scored.
     turns.sort(key=lambda m: m.label is Label.OPEN)
     return (crude + turns)[:budget]
+
+
+def _settled(result: Result, every: Iterable[Result]) -> str:
+    """Why even a change of form may be wrong in this file, whatever the brief says; "" if nothing speaks for it."""
+    if not result.new:
+        return "the file was there before: whether what was not asked for may change is not said"
+    digests = [hashlib.new(name, result.content).hexdigest() for name in ("md5", "sha1", "sha256", "sha512")]
+    for other in every:
+        text = (other.text or "").lower()
+        if other is not result and any(digest in text for digest in digests):
+            return f"{other.path} holds the file's digest"
+    return ""
 
 
 def wanted(task: Task, results: Iterable[Result]) -> list[Result]:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
-from scenlint.dynamic.experiments import Context, Planned, skipped
+from scenlint.dynamic.experiments import Context, Planned, conclude, skipped
 from scenlint.dynamic.mutants.choose import mutants
 from scenlint.dynamic.mutants.model import Mutant, Result
 from scenlint.dynamic.mutants.steps import without_a_step
 from scenlint.harness.agents import OracleAgent
 from scenlint.harness.environment import Environment, Ran
-from scenlint.harness.replay import Change, Replay
+from scenlint.harness.replay import Change, Recorder, Replay
 from scenlint.harness.scene import Scene
 from scenlint.harness.snapshot import Item, Snapshot, state
 from scenlint.source.text import Fragment, Source
 from scenlint.task.model import Task
 from scenlint.task.plan import Oracle, RunPlan, Step, Upload
-from scenlint.task.record import Experiment
+from scenlint.task.record import Experiment, TrialRecord
 
 
 def plan(about: Context) -> Iterator[Planned]:
@@ -102,11 +102,25 @@ def _left_out(about: Context) -> Iterator[Planned]:
         return
     script, target = found
     for n, step in enumerate(without_a_step(script, about.random("steps")), 1):
-        yield Planned(
-            Experiment("mutant", "step-left-out", PurePosixPath(target).name, expected=step.label, did=step.did,
-                       reason=step.reason),
-            EditedOracle(f"mutant:step-left-out#{n}", target, step.text, step.did),
-        )  # fmt: skip
+        made = Experiment(
+            "mutant", "step-left-out", PurePosixPath(target).name, expected=step.label, did=step.did, reason=step.reason
+        )
+        name = f"mutant:step-left-out#{n}"
+        yield Planned(made, Recorder(EditedOracle(name, target, step.text, step.did), name), judge=_judge)
+
+
+def _judge(record: TrialRecord, folder: Path, about: Context) -> None:
+    """A step without which the same results come out is none: some only look, or print."""
+    conclude(record, folder, about)
+    made, left = record.experiment, Snapshot.load(folder)
+    if made is None or about.snapshot is None or left is None or made.outcome != "survived":
+        return
+    if _told(left) == _told(about.snapshot):
+        made.outcome, made.reason = "skipped", "the same results came out without this step"
+
+
+def _told(snapshot: Snapshot) -> dict[str, str]:
+    return {item.path: item.digest for item in snapshot.results}
 
 
 def _script(task: Task, oracle: Oracle) -> tuple[Fragment, str] | None:

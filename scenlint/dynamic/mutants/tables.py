@@ -120,6 +120,8 @@ def _values(old: str, name: str, form: Form) -> Iterator[tuple[str, str, Label, 
     number = _number(old)
     if number is not None:
         for operator, new, label, reason in changed(number, name, form):
+            if operator == "integer-as-float":
+                label, reason = Label.OPEN, "in text, 5 and 5.0 are written differently"
             yield operator, str(new), label, reason
     elif old:
         of_run = form.is_of_the_run(name)

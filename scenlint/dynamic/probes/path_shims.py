@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from scenlint.dynamic.probes.attack import Attack
@@ -35,7 +36,8 @@ _OVER = """
 def path_shims(ground: Ground) -> Iterator[Attack]:
     if not ground.shared:
         return
-    called = [tool for tool in _TOOLS if tool in ground.verifier_text] or ["python3"]
+    words = set(re.findall(r"[\w.]+", ground.verifier_text))
+    called = [tool for tool in _TOOLS if tool in words] or ["python3"]
     tools = f"for t in {' '.join(called)}; do\n"
     tool = ground.fill(takes_over(ground), ("@",), "755")
     script = tools + _IN_FRONT.replace("PUT", tool.replace("put @", 'put "$d/$t"').strip()) + "done\n"

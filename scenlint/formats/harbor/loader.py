@@ -24,6 +24,7 @@ from scenlint.formats.base import (
 from scenlint.formats.compose import read_compose
 from scenlint.source.data import Data
 from scenlint.source.files import FileTree
+from scenlint.source.ignores import ignore_spec
 from scenlint.source.regex import regex
 from scenlint.source.text import Fragment, Span
 from scenlint.task.finding import Severity
@@ -96,9 +97,7 @@ def left_out(tree: FileTree, folder: str) -> list[str]:
     out = [path for path in paths if PurePosixPath(path).name == IGNORE_FILE]
     source = tree.read(f"{folder}/{IGNORE_FILE}")
     if source is not None:
-        from pathspec import GitIgnoreSpec
-
-        spec = GitIgnoreSpec.from_lines(source.text.splitlines())
+        spec = ignore_spec(source.text.splitlines())
         out += [path for path in paths if path not in out and spec.match_file(path)]
     return out
 

@@ -1,11 +1,12 @@
 """A verifier that reads an environment variable which the harness never sets."""
 
+import ast
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
-from scenlint.source.environ import env_reads
+from scenlint.source.environ import EnvRead, env_reads
 from scenlint.source.python import parse as parse_python
 from scenlint.source.regex import regex
 from scenlint.source.shell import parse as parse_shell
@@ -15,6 +16,10 @@ from scenlint.task.suggest import closest
 
 # `$NAME`, `${NAME}` and `${NAME:?}` ask for it; `${NAME:-…}` and `${NAME:+…}` do without.
 _EXPANSION = regex(r"(?<![\\$])\$(?:\{(?P<name>[A-Z]\w*)(?P<operator>:?[-=+])?|(?P<bare>[A-Z]\w*))")
+
+
+_NOTHING = "the verifier has nothing to put in its place"
+_GUESSED = "the name that the verifier makes up instead is no container's"
 
 
 @rule(
@@ -38,7 +43,7 @@ def unknown_harness_variable(task: Task) -> Iterator[Finding]:
             reported.add(read.name)
             yield Finding.at(
                 read.span,
-                f"the harness never sets `{read.name}`, and the verifier has nothing to put in its place",
+                f"the harness never sets `{read.name}`, and {_GUESSED if read.guessed else _NOTHING}",
                 help=_help(read.name, variables),
             )
 
@@ -48,12 +53,14 @@ class _Read(NamedTuple):
     span: Span
     fallback: bool
     empty: bool
+    guessed: bool = False
 
 
 def _reads(fragment: Fragment) -> Iterator[_Read]:
     if fragment.language == "python":
         for read in env_reads(parse_python(fragment)).reads:
-            yield _Read(read.name, read.span, read.fallback, read.empty)
+            guessed = _guessed(read)
+            yield _Read(read.name, read.span, read.fallback and not guessed, read.empty, guessed)
     elif fragment.language == "shell":
         own = {assignment.name for assignment in parse_shell(fragment).assignments}
         for found in _EXPANSION.finditer(fragment.text):
@@ -62,6 +69,12 @@ def _reads(fragment: Fragment) -> Iterator[_Read]:
             if name not in own and not line.lstrip().startswith("#"):
                 at = found.start("name" if found["name"] else "bare")
                 yield _Read(name, fragment.span(at, at + len(name)), operator is not None, False)
+
+
+def _guessed(read: EnvRead) -> bool:
+    """Whether a container's name is made up where the variable is not set: `name + "-db"`."""
+    default = read.node.args[1] if isinstance(read.node, ast.Call) and len(read.node.args) > 1 else None
+    return read.name.endswith("_CONTAINER") and isinstance(default, ast.BinOp | ast.JoinedStr)
 
 
 def _unknown(read: _Read, variables: HarnessVariables) -> bool:

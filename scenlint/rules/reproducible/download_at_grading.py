@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, related, rule
+from scenlint.source.shell import parse
 from scenlint.source.text import Span
 from scenlint.task.guards import guarded_by
 from scenlint.task.installs import Origin
 from scenlint.task.model import Isolation
 from scenlint.task.policy import Profile
 from scenlint.task.runs import Run, build_runs, verifier_runs
+from scenlint.task.subprocesses import in_containers
 
 
 @rule(
@@ -26,7 +28,7 @@ def download_at_grading(task: Task) -> Iterator[Finding]:
     if verifier and verifier.isolation is Isolation.SHARED and task.policy.profile is Profile.HARBOR:
         return  # there, test tools belong into test.sh as long as it runs in the agent's container
     found: dict[object, list[tuple[Span, str]]] = {}
-    for run in verifier_runs(task):
+    for run in (*verifier_runs(task), *_in_containers(task)):
         what = _downloads(run)
         if what and not _provided(task, run):
             found.setdefault(run.script.path, []).append((run.command.span, what))
@@ -38,6 +40,13 @@ def download_at_grading(task: Task) -> Iterator[Finding]:
             help="install what the verifier needs while its image is built, with pinned versions, and only run it here",
             related=[related(other, text) for other, text in others[:5]],
         )
+
+
+def _in_containers(task: Task) -> Iterator[Run]:
+    """What a verifier on the host runs in the containers of the applications."""
+    for fragment in task.verifier.code("python") if task.verifier else ():
+        for text in in_containers(fragment):
+            yield from (Run(command, fragment) for command in parse(text).deep())
 
 
 def _downloads(run: Run) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from scenlint.source.data import listed
 from scenlint.task.checks.model import Access, Check, Comparison, Dialect, How
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def _files(check: Check, config: dict[Any, Any]) -> bool:
             if isinstance(path, str):
                 found |= name == "must_exist"
                 check.accesses.append(Access(path, How.EXISTS if name == "must_exist" else How.READ, check.span))
-    for entry in config.get("content_patterns") or ():
+    for entry in listed(config.get("content_patterns")):
         if isinstance(entry, dict) and isinstance(entry.get("path"), str):
             check.accesses.append(Access(entry["path"], How.READ, check.span))
             _compare(check, entry)

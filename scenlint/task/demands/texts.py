@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+from scenlint.source.data import listed
 from scenlint.source.python import walk
 from scenlint.source.regex import regex
 from scenlint.task.checks.model import Check, Comparison, Dialect, How
@@ -103,7 +104,7 @@ def _any_of(task: Task, check: Check) -> list[object]:
     """The texts of a declared grader of which one will do."""
     graders = task.verifier.graders if task.verifier else []
     configs = [g.config for g in graders if g.name == check.id and isinstance(g.config, dict)]
-    return [text for config in configs for text in config.get("contains_any") or []]
+    return [text for config in configs for text in listed(config.get("contains_any"))]
 
 
 def _anchored(comparison: Comparison) -> bool:
