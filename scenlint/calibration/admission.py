@@ -17,7 +17,7 @@ from typing import Any
 from scenlint.calibration.decision import Decided, Decision, decide
 from scenlint.calibration.misalignment import holds_up, signals
 from scenlint.calibration.run import KIND, attempts_of, latest, rulings_of
-from scenlint.calibration.triage import Disposition, Verdict, confirmed
+from scenlint.calibration.triage import Disposition, Verdict, command, confirmed
 from scenlint.dynamic.gate import Subject
 from scenlint.harness.ledger import Ledger
 from scenlint.lint.engine import Engine
@@ -117,7 +117,7 @@ def _calibrations(
 ) -> list[Point]:
     controls = [r for r in records if r.experiment is None and r.agent in ("oracle", "nop")]
     agents = dict.fromkeys(r.agent for r in records if r.experiment and r.experiment.kind == KIND)
-    persons, held = list[str](), False
+    persons, held = list[str](), dict[str, str]()  # name of a sign -> what it says
     looked = any(d.about == out.digest and d.verdict is Verdict.ALIGNED for d in said)
     for agent in agents:
         entries = latest(attempts_of(ledger, subject, agent))
@@ -130,13 +130,15 @@ def _calibrations(
         decision = out.calibrations[agent] = decide(*stages, blocked=blocked, curtail=True)
         persons += [f"{r.record.id}: {r.person}" for r in decision.rulings if r.person]
         others = [r for r in records if r.agent != agent]
-        held = held or (not looked and holds_up(signals(subject.task, decision.rulings, others)))
+        found = [] if looked else signals(subject.task, decision.rulings, others)
+        held |= {s.name: s.text for s in found} if holds_up(found) else {}
     if not agents:
         return [Point("calibration", None, "none with the task as it stands: `scenlint calibrate`")]
     told = "; ".join(f"{agent}: {d.decided} ({d.reason})" for agent, d in out.calibrations.items())
     decided = [d.decided for d in out.calibrations.values()]
     points = [Point("calibration", Decided.ADMISSIBLE in decided and Decided.BLOCKED not in decided, told)]
-    waiting = [*persons, *(["signs of misalignment: `scenlint calibrate` shows them"] if held else [])]
+    signs = "; ".join(f"{name}: {text}" for name, text in sorted(held.items()))
+    waiting = [*persons, *([f"signs of misalignment ({signs}): `{command(out.digest)}`"] if held else [])]
     points.append(Point("open dispositions", not waiting, "; ".join(waiting) or "none"))
     return points
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scenlint.calibration.classes import rule_on
+from scenlint.calibration.triage import Disposition, applied
 from scenlint.stats import NotEnoughError
 from scenlint.stats.compare import false_discovery
 from scenlint.stats.discriminate import LEAST_AGENTS, Arms, Curve, ItemRest, abilities, arms, fit, item_rest
@@ -78,11 +79,16 @@ class Scenario:
 
 
 def scenarios(
-    records: Iterable[TrialRecord], *, weak: Sequence[str] = (), strong: Sequence[str] = ()
+    records: Iterable[TrialRecord],
+    *,
+    weak: Sequence[str] = (),
+    strong: Sequence[str] = (),
+    said: Sequence[Disposition] = (),
 ) -> list[Scenario]:
     """One block for each task digest; `weak` and `strong` name the agents of the two arms.
 
-    Without names the arms are the agents whose rate over all scenarios is lowest and highest.
+    Without names the arms are the agents whose rate over all scenarios is lowest and highest. `said` is what people
+    decided about trials and digests.
     """
     grouped: dict[tuple[str, str], dict[str, list[TrialRecord]]] = {}
     controls: dict[tuple[str, str], list[TrialRecord]] = {}
@@ -94,8 +100,10 @@ def scenarios(
             grouped.setdefault(key, {}).setdefault(record.agent, []).append(record)
     out = []
     for key in sorted(grouped):
-        rates = {agent: _rate(own, controls.get(key, ())) for agent, own in sorted(grouped[key].items())}
+        rates = {agent: _rate(own, controls.get(key, ()), said) for agent, own in sorted(grouped[key].items())}
         out.append(Scenario(*key, rates))
+        if any(d.voids and d.about == key[1] for d in said):
+            out[-1].flags.append("misaligned: its trials are void")
     ranked = _ranked(out)
     low, high = list(weak) or ranked[:1], list(strong) or ranked[-1:]
     for scenario in out:
@@ -106,8 +114,8 @@ def scenarios(
     return out
 
 
-def _rate(records: Sequence[TrialRecord], controls: Sequence[TrialRecord]) -> Rate:
-    outcomes = [r.outcome for r in rule_on(records, controls)]
+def _rate(records: Sequence[TrialRecord], controls: Sequence[TrialRecord], said: Sequence[Disposition]) -> Rate:
+    outcomes = [r.outcome for r in applied(rule_on(records, controls), said)]
     return Rate(outcomes.count(False), len(outcomes) - outcomes.count(None), outcomes.count(None))
 
 

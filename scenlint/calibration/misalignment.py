@@ -25,6 +25,7 @@ _READINGS = regex(
     r"\bI(?:'ll| will)? assume\b|\bassuming (?:that )?the\b|\bunclear whether\b",
     re.IGNORECASE,
 )
+_RAISED = regex(r"^AssertionError(?:: |$)(?:(?:False is not true|True is not false|unexpectedly None) : )?")
 _MILD = frozenset({"M1", "M2"})
 _STRONG = frozenset({"M3", "M4", "M7"})
 
@@ -85,9 +86,11 @@ def _same(task: Task, failed: Sequence[TrialRecord]) -> list[Signal]:
     name, seen = counts.most_common(1)[0]
     those = [(r, check) for r, check in single if check.id == name]
     agents = {r.agent for r, _ in those}
-    stated = _stated(task, those[0][1])
-    details = Counter(" ".join(check.detail.split()) for _, check in those if check.detail.strip())
-    value, alike = details.most_common(1)[0] if details else ("", 0)
+    known = trials.known(task, those[0][1]) is not None
+    stated = _stated(task, those[0][1]) if known else "(not known: no check of this name was read in the verifier)"
+    details = dict.fromkeys(_last(check.detail) for _, check in those if check.detail.strip())
+    values = Counter(value for _, check in those if (value := _value(task, check)))
+    value, alike = values.most_common(1)[0] if values else ("", 0)
     out = []
     if seen >= _LEAST and len(agents) >= 2:
         text = f"{seen} failures of {len(agents)} agents fail this check alone"
@@ -96,11 +99,27 @@ def _same(task: Task, failed: Sequence[TrialRecord]) -> list[Signal]:
         out.append(
             Signal("M2", f"{alike} of {len(failed)} failures were seen with the same value", name, stated, (value,))
         )
-        agreeing = {r.agent for r, check in those if " ".join(check.detail.split()) == value}
+        agreeing = {r.agent for r, check in those if _value(task, check) == value}
         if len(agreeing) >= 2 and not stated:
             text = f"{len(agreeing)} agents agree with each other, and only the oracle differs"
             out.append(Signal("M4", text, name, stated, (value,)))
     return out
+
+
+def _last(detail: str) -> str:
+    """What a check said: of a traceback the line that ends it."""
+    lines = [line for line in detail.splitlines() if line.strip()]
+    if lines and lines[0].startswith("Traceback "):
+        lines = lines[-1:]
+    return " ".join(" ".join(lines).split())
+
+
+def _value(task: Task, check: CheckResult) -> str:
+    """What the check said of the work; "" for a fixed message of the verifier, which every wrong result gets."""
+    said = _last(check.detail)
+    message = _RAISED.sub("", said)
+    fixed = not message or any(message in file.text for file in (task.verifier.files if task.verifier else ()))
+    return "" if fixed else said
 
 
 def _unstated(task: Task, failed: Sequence[TrialRecord]) -> list[Signal]:

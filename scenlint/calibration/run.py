@@ -11,7 +11,7 @@ from pathlib import Path
 from scenlint.calibration.classes import Ruling, rule_on
 from scenlint.calibration.decision import Decided, Decision, decide, wanted
 from scenlint.calibration.misalignment import Signal, signals
-from scenlint.calibration.triage import Disposition, confirmed
+from scenlint.calibration.triage import Disposition, applied, confirmed
 from scenlint.calibration.triage import Verdict as Looked
 from scenlint.config import Settings
 from scenlint.dynamic import stage
@@ -222,9 +222,7 @@ def rulings_of(
     entries: Sequence[Entry], controls: Sequence[TrialRecord], said: Sequence[Disposition] = ()
 ) -> list[Ruling]:
     """A ruling on each trial in launch order; what a person has decided about a trial goes before the table."""
-    by_trial = {d.about: d for d in said}
-    rulings = rule_on([e.record for e in entries], controls)
-    return [by_trial[r.record.id].apply(r) if r.record.id in by_trial else r for r in rulings]
+    return applied(rule_on([e.record for e in entries], controls), said)
 
 
 def _number(

@@ -10,6 +10,7 @@ from typing import Any
 from scenlint.calibration.decision import Decided
 from scenlint.calibration.misalignment import Signal, holds_up
 from scenlint.calibration.run import Calibration
+from scenlint.calibration.triage import command
 from scenlint.stats.twostage import Count, acceptance
 from scenlint.task.record import TrialRecord
 
@@ -96,7 +97,7 @@ def _lines(done: Calibration, found: Sequence[Signal]) -> Iterator[str]:
             yield f"      brief: {signal.brief or 'nothing that the check answers to'}"
         yield from (f"      seen:  {made}" for made in signal.made)
     if holds_up(found):
-        yield "  a person must look before it is admitted: `scenlint triage`"
+        yield f"  a person must look before it is admitted: `{command(_digest(done))}`"
     for ruling in decision.rulings:
         if ruling.person:
             yield f"  {ruling.record.id}: {ruling.person} ({ruling.evidence})"

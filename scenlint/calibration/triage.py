@@ -55,6 +55,17 @@ class Disposition:
         return ruling
 
 
+def command(digest: str) -> str:
+    """How a person settles signs of misalignment."""
+    return f"scenlint triage {digest[:19]} --as aligned|misaligned --reason … --role …"
+
+
+def applied(rulings: Sequence[Ruling], said: Sequence[Disposition]) -> list[Ruling]:
+    """The rulings as they stand after what was decided about their trials."""
+    by_trial = {d.about: d for d in said}
+    return [by_trial[r.record.id].apply(r) if r.record.id in by_trial else r for r in rulings]
+
+
 def decide(folder: Path, about: str, verdict: Verdict, reason: str, role: str) -> Disposition:
     """Record a decision; ValueError without a reason or a role."""
     if not reason.strip() or not role.strip():

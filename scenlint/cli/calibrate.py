@@ -134,10 +134,12 @@ def _stated(request: Request, file: Path, output: Listing) -> None:
 
 def _suite(ledger: Path | None, weak: list[str], strong: list[str], output: Listing) -> None:
     from scenlint.calibration.discrimination import scenarios
+    from scenlint.calibration.triage import confirmed
     from scenlint.report.style import visible, write
 
     with existing(ledger) as book:
-        found = scenarios((e.record for e in book.entries(finished=True)), weak=weak, strong=strong)
+        records = (e.record for e in book.entries(finished=True))
+        found = scenarios(records, weak=weak, strong=strong, said=confirmed(book.folder))
     if output is Listing.JSON:
         write(json.dumps({"scenarios": [s.as_json() for s in found]}, indent=2) + "\n")
         return

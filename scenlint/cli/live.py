@@ -187,7 +187,7 @@ def _title(job: Job) -> str:
 
 
 def _outcome(record: TrialRecord) -> str:
-    if record.experiment is not None:
+    if record.experiment is not None and record.experiment.kind != "calibration":
         why = f": {record.experiment.reason}" if record.experiment.outcome == "skipped" else ""
         reward = "no verdict" if record.reward is None else f"reward {record.reward:g}"
         return f"{record.experiment.outcome or 'not judged'}, {reward} ({record.duration:.1f} s){why}"
@@ -199,7 +199,7 @@ def _outcome(record: TrialRecord) -> str:
 
 def _color(record: TrialRecord) -> str:
     """Green is what is hoped for: that doing nothing fails, and everybody else passes."""
-    if record.experiment is not None:
+    if record.experiment is not None and record.experiment.kind != "calibration":
         came = record.experiment.outcome
         return _MUTANTS.get((record.experiment.expected, came), _COLORS.get(came, "green" if came else "yellow"))
     if record.status is Status.NO_VERDICT:

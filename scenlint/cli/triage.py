@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def triage(
     about: Annotated[
-        str, typer.Argument(help="A trial's id, or a task's digest (sha256:…); none: list what is open.")
+        str, typer.Argument(help="A trial's id, or a task's digest (`calibrate` and `admit` print it); none: list.")
     ] = "",
     verdict: Annotated[Verdict | None, typer.Option("--as", help="What was decided.")] = None,
     reason: Annotated[str, typer.Option(help="Why, for whoever reads it years later.")] = "",

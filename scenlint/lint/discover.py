@@ -43,6 +43,7 @@ class Discovery:
     refs: list[TaskRef] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)  # paths that do not exist
+    crashes: list[str] = field(default_factory=list)  # faults of scenlint itself
 
 
 class Finder:
@@ -51,11 +52,12 @@ class Finder:
     def __init__(self, settings: Settings, *, force_exclude: bool = False) -> None:
         self.settings = settings
         self.force_exclude = force_exclude
+        self.crashes: list[str] = []
         check_patterns(settings.exclude)
         self.excluded = ignore_spec(settings.exclude) if settings.exclude else None
 
     def discover(self, paths: Sequence[Path]) -> Discovery:
-        out = Discovery()
+        out = Discovery(crashes=self.crashes)
         seen: set[tuple[str, str, str]] = set()  # a folder and a link to it are one
         for path in paths:
             if not os.path.exists(path):
@@ -81,7 +83,12 @@ class Finder:
 
     def _find(self, folder: Path, names: frozenset[str]) -> list[TaskRef]:
         for form in load_formats():
-            refs = form.find(folder, names)
+            try:
+                refs = form.find(folder, names)
+            except Exception as exc:  # one odd folder must not hide the others
+                what = f"internal error while {form.name} tasks were looked for in {folder}"
+                self.crashes.append(f"{what}: {type(exc).__name__}")
+                continue
             if refs:
                 return refs
         return []

@@ -140,13 +140,13 @@ def _unpack_fix(values: list[Any], base: str, paths: dict[str, Path]) -> Fix:
 
 
 def _card(card: Card, base: str) -> list[Any]:
-    sketches = {role: b64encode(array("I", hashes).tobytes()).decode() for role, hashes in card.sketches.items()}
+    sketches = {role: b64encode(hashes.tobytes()).decode() for role, hashes in card.sketches.items()}
     suite = None if card.suite is None else str(card.suite)
     return [card.id, str(card.folder), card.key, card.format, suite, _place(card.id_location, base), sketches]
 
 
 def _unpack_card(values: list[Any], base: str, paths: dict[str, Path]) -> Card:
     id, folder, key, format, suite, place, packed = values
-    sketches = {role: tuple(array("I", b64decode(text))) for role, text in packed.items()}
+    sketches = {role: array("I", b64decode(text)) for role, text in packed.items()}
     where = _unpack_place(place, base, paths)
     return Card(id, Path(folder), key, format, Path(suite) if suite is not None else None, where, sketches)

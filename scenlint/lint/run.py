@@ -14,7 +14,7 @@ import scenlint
 from scenlint.config import Settings
 from scenlint.formats.base import Format, TaskRef
 from scenlint.lint.discover import Finder, format_named
-from scenlint.lint.engine import Engine, Outcome, Selected
+from scenlint.lint.engine import Engine, Outcome, Selected, crash
 from scenlint.lint.registry import page_text
 from scenlint.report.model import Report, RuleCard
 from scenlint.rules.base import Rule
@@ -34,6 +34,7 @@ COLLECT_AFTER = 64  # tasks: what they leave behind takes some 40 MB by then
 PARALLEL_FROM = 12  # tasks: below that, starting processes costs more than it saves
 
 _worker: Engine | None = None
+_uncollected = 0  # tasks judged in this process since the last collection
 
 
 def check(
@@ -53,6 +54,7 @@ def check(
     found = Finder(settings, force_exclude=force_exclude).discover(paths)
     report = Report(version=scenlint.__version__, root=Path.cwd(), skipped=[*found.messages])
     report.missing = found.missing
+    report.crashes += found.crashes
     if about.only_trials:
         report.skipped.append("the selected rules judge trials: `scenlint validate` runs them")
     outcomes: dict[TaskRef, Outcome] = {}
@@ -73,6 +75,7 @@ def check(
     cards = [o.card for o in ordered if o.card]
     compared = _compare(engine, cards, cache)
     report.suppressed += compared.suppressed
+    report.crashes += compared.crashes
     findings = [f for o in [*ordered, compared] for f in o.findings]
     used: set[int] = set().union(*(o.used_suppressions for o in [*ordered, compared]))
     if not about.plain:
@@ -192,15 +195,18 @@ def _judge_batch(refs: Sequence[TaskRef], thorough: bool) -> list[Judged]:
 
 def _judge_each(engine: Engine, refs: Sequence[TaskRef], thorough: bool) -> Iterator[Judged]:
     """Judge tasks one after the other. Garbage is collected between them: while one is judged, there is hardly any."""
+    global _uncollected
     enabled = gc.isenabled()
     gc.disable()
     try:
-        for n, ref in enumerate(refs, 1):
+        for ref in refs:
             with recording(thorough=thorough) as seen:
                 outcome = engine.judge(ref)
             yield ref, outcome, seen
-            if n % COLLECT_AFTER == 0:
+            _uncollected += 1
+            if _uncollected >= COLLECT_AFTER:
                 gc.collect()
+                _uncollected = 0
     finally:
         if enabled:
             gc.enable()
@@ -213,7 +219,11 @@ def _judge_shared(engine: Callable[[], Engine], refs: Sequence[TaskRef], cache: 
         form, its = format_named(name), [r for r in refs if r.format == name]
 
         def judge(form: Format = form, its: Sequence[TaskRef] = its) -> list[Outcome]:
-            return [engine().judge_task(task) for task in form.shared(its, engine().settings.policy)]
+            try:
+                tasks = form.shared(its, engine().settings.policy)
+            except Exception as exc:
+                return [Outcome(form.name, crashes=[crash(f"while what {form.name} tasks share was loaded", exc)])]
+            return [engine().judge_task(task) for task in tasks]
 
         folders = "\n".join(f"{r.folder}\0{r.key}" for r in its)
         out += cache.remember(f"shared by {name}:\n{folders}", judge) if cache else judge()
@@ -225,14 +235,15 @@ def _compare(ready: Callable[[], Engine], cards: list[Card], cache: Cache | None
 
     def compare() -> list[Outcome]:
         engine = ready()
-        found = [
-            engine.finish(rule, finding, finding.task)
-            for rule in engine.selection.rules
-            if rule.suite_check is not None
-            for finding in rule.suite_check(cards)
-        ]
+        found: list[Finding] = []
+        crashes: list[str] = []
+        for rule in engine.selection.rules:
+            try:
+                found += [engine.finish(rule, f, f.task) for f in (rule.suite_check(cards) if rule.suite_check else ())]
+            except Exception as exc:
+                crashes.append(crash(f"in rule {rule.name}, which compares tasks", exc))
         kept, used = engine.without_ignored(found)
-        return [Outcome("", kept, suppressed=len(found) - len(kept), used_suppressions=used)]
+        return [Outcome("", kept, suppressed=len(found) - len(kept), used_suppressions=used, crashes=crashes)]
 
     if cache is None:
         return compare()[0]

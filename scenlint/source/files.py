@@ -66,7 +66,7 @@ class FileTree:
         while waiting:
             item, path = next(waiting[-1], (None, ""))
             if isinstance(item, OSError):
-                yield Entry(path, 0, item.strerror or "cannot be listed")
+                yield Entry(path, 0, _cannot("listed", item))
             elif item is None:
                 waiting.pop()
             else:
@@ -82,7 +82,7 @@ class FileTree:
                         kind = "" if stat.S_ISREG(info.st_mode) else "is not a regular file"
                         yield Entry(path, info.st_size, kind)
                 except OSError as exc:
-                    yield Entry(path, 0, exc.strerror or "cannot be read")
+                    yield Entry(path, 0, _cannot("read", exc))
 
     @staticmethod
     def _link(item: os.DirEntry[str], path: str, base: str) -> Entry:
@@ -130,9 +130,14 @@ class FileTree:
         try:
             data = trace.read_bytes(self.root / path, READ_LIMIT + 1)
         except OSError as exc:
-            self.entries[path] = Entry(path, 0, exc.strerror or "cannot be read")
+            self.entries[path] = Entry(path, 0, _cannot("read", exc))
             return None
         return Source(self.root / path, data[:READ_LIMIT], truncated=len(data) > READ_LIMIT)
+
+
+def _cannot(be: str, exc: OSError) -> str:
+    why = (exc.strerror or "").lower()
+    return f"cannot be {be}: {why}" if why else f"cannot be {be}"
 
 
 def _listed(folder: str, prefix: str) -> Iterator[tuple[os.DirEntry[str] | OSError, str]]:

@@ -30,7 +30,7 @@ class Card:
     format: str
     suite: Path | None
     id_location: Location
-    sketches: dict[str, tuple[int, ...]]
+    sketches: dict[str, array[int]]
 
     @property
     def digest(self) -> str:
@@ -38,7 +38,7 @@ class Card:
         about = self.id, str(self.folder), self.key, self.format, str(self.suite), self.id_location, [*self.sketches]
         out = hashlib.blake2b(repr(about).encode("utf-8", "surrogatepass"), digest_size=12)
         for hashes in self.sketches.values():
-            out.update(array("L", hashes).tobytes())
+            out.update(hashes.tobytes())
         return out.hexdigest()
 
     @classmethod
@@ -60,14 +60,14 @@ class Card:
         )
 
 
-def sketch(fragments: list[Fragment]) -> tuple[int, ...]:
-    """The SKETCH smallest hashes of the word shingles of some texts; () where there are too few words to compare."""
+def sketch(fragments: list[Fragment]) -> array[int]:
+    """The SKETCH smallest hashes of the word shingles of some texts; none where there are too few words to compare."""
     words = [w.encode("utf-8", "replace") for f in fragments for w in _WORD.findall(f.text.lower())]
     if len(words) < 2 * SHINGLE:
-        return ()
+        return array("I")
     text = b" ".join(words)
     ends = [at - 1 for at in accumulate(len(word) + 1 for word in words)]
     starts = [0, *(end + 1 for end in ends)]
     crc32 = zlib.crc32
     hashes = {crc32(text[start:end]) for start, end in zip(starts, ends[SHINGLE - 1 :], strict=False)}
-    return tuple(sorted(hashes)[:SKETCH])
+    return array("I", sorted(hashes)[:SKETCH])

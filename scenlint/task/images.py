@@ -122,7 +122,7 @@ def _extra_contexts(document: Document) -> Iterator[str]:
     for service in services(document).values():
         build = service.get("build")
         extra = build.get("additional_contexts") if isinstance(build, dict) else None
-        yield from (str(item).partition("=")[0] for item in extra or ())
+        yield from (str(item).partition("=")[0] for item in (extra if isinstance(extra, dict | list) else ()))
 
 
 def _of_build(build: BuildFile, contexts: set[str]) -> Iterator[Image]:

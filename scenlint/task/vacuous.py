@@ -121,7 +121,7 @@ class _Test:
             if up is self.scope:
                 break
             if isinstance(up, ast.For) and self._is_read(up.iter):
-                return up.iter
+                return None if _forbids(node, up) else up.iter
         if isinstance(node, ast.Assert):
             return self._of_each(node.test)
         value = node.value if isinstance(node, ast.Return) else next(iter(getattr(node, "args", ())), None)
@@ -193,6 +193,14 @@ class _Test:
         for n in self.nodes:
             if isinstance(n, ast.withitem) and isinstance(n.optional_vars, ast.Name) and n.optional_vars.id == name:
                 yield n.context_expr
+
+
+def _forbids(node: ast.AST, loop: ast.For) -> bool:
+    """Whether a loop fails at the first thing that it finds, whatever it is: then nothing is what it wants."""
+    direct = any(s is node or (isinstance(s, ast.Expr) and s.value is node) for s in loop.body)
+    if isinstance(node, ast.Assert):
+        return direct and isinstance(node.test, ast.Constant) and not node.test.value
+    return direct and (isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and _last(node.func) == "fail"))
 
 
 def _emptied(test: ast.expr) -> str:

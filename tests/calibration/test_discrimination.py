@@ -3,6 +3,7 @@
 import pytest
 
 from scenlint.calibration.discrimination import scenarios
+from scenlint.calibration.triage import Disposition, Verdict
 from scenlint.task.record import CheckResult, FailureClass, Phase, Status, TrialRecord
 
 # Passes of 8: agents from weak to strong; scenarios: good, good, ceiling, noise, floor.
@@ -52,6 +53,15 @@ def test_excluded_trials_are_no_failures():
     records = [*trials("S1", "A1", 2, 4), *trials("S1", "A1", 0, 3, FailureClass.AGENT_TIMEOUT)]
     (found,) = scenarios(records)
     assert (found.rates["A1"].trials, found.rates["A1"].excluded) == (4, 3)
+
+
+def test_what_a_person_decided_counts():
+    records = list(trials("S1", "A1", 2, 4))
+    said = [Disposition("S1-A1-3", Verdict.EXCLUDED, "the mirror was down", "maintainer")]
+    (found,) = scenarios(records, said=said)
+    assert (found.rates["A1"].trials, found.rates["A1"].excluded) == (3, 1)
+    (found,) = scenarios(records, said=[Disposition("d", Verdict.MISALIGNED, "units", "maintainer")])
+    assert found.flags == ["misaligned: its trials are void"]
 
 
 def test_stronger_agents_that_do_worse_are_flagged():

@@ -185,6 +185,44 @@ def test_warnings_of_the_parser_are_kept_from_the_user(harbor_task, scenlint):
     assert "Warning" not in result.stderr
 
 
+WRONG = [None, 5, True, "x", [], {}, [None, 5], {"a": 1}, [{}]]
+SERVICE = (
+    "image build volumes environment env_file ports expose command entrypoint depends_on networks extends healthcheck"
+)
+
+
+@pytest.mark.parametrize("value", WRONG, ids=repr)
+def test_compose_files_may_hold_anything_anywhere(tmp_path, value):
+    for n, key in enumerate([*SERVICE.split(), *(f"build.{k}" for k in ("context", "args", "additional_contexts"))]):
+        outer, _, inner = key.partition(".")
+        service = {"image": "x", outer: {inner: value} if inner else value}
+        file = base_task("harbor", tmp_path / str(n)) / "environment" / "docker-compose.yaml"
+        file.write_text(json.dumps({"services": {"main": service, "other": service}, "volumes": value}))
+    checked(tmp_path)
+
+
+@pytest.mark.parametrize("value", WRONG, ids=repr)
+def test_graders_may_be_configured_with_anything(tmp_path, value):
+    keys = [
+        "content_patterns",
+        "contains_any",
+        "contains",
+        "must_exist",
+        "assertions",
+        "args",
+        "expected_files",
+        "schema",
+    ]
+    for kind in ("text", "file", "code", "program", "diff", "json_schema"):
+        file = base_task("waza", tmp_path / kind) / "eval.yaml"
+        graders = [{"type": kind, "name": key, "config": {key: value}} for key in keys]
+        text = re.sub(
+            r"graders:.*(?=^tasks:)", f"graders: {json.dumps(graders)}\n", file.read_text(), flags=re.S | re.M
+        )
+        file.write_text(text)
+    checked(tmp_path)
+
+
 IGNORED = "!\n\\\na\\\n[z-a]\n[[:x:]]\n" + "*a" * 30 + "b\n" + "**/" * 100 + "x\nkept-out/\n"
 
 

@@ -5,13 +5,14 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from scenlint.config import Settings
 from scenlint.lint import run
-from scenlint.lint.registry import load_rules
+from scenlint.lint.registry import Registry, load_rules
 from scenlint.rules.base import rule
 from scenlint.testing import base_task, lint
 
@@ -182,3 +183,25 @@ def test_binary_where_text_is_due_is_an_error(harbor_task, file):
     (harbor_task / file).write_bytes(b"\x00\x01\x02" * 100)
     found = lint(harbor_task, "unreadable-file")
     assert [(f.location.path.name, "binary" in f.message) for f in found] == [(file, True)]
+
+
+def test_fault_while_tasks_are_looked_for_shared_or_compared_hides_no_finding(tmp_path, harbor_task, monkeypatch):
+    (harbor_task / "environment" / "Dockerfile").write_text("FROM python:latest\n")
+    base_task("saas-bench", tmp_path / "suite" / "saas")
+
+    def fail(*_: object) -> None:
+        raise LookupError
+
+    monkeypatch.setattr("scenlint.formats.deepgym.DeepGym.find", fail)
+    monkeypatch.setattr("scenlint.formats.saas_bench.SaasBench.shared", fail)
+    rules = load_rules().rules
+    comparing = next(r for r in rules if r.suite_check is not None)
+    others = [r for r in rules if r is not comparing]
+    failing = Registry([*others, replace(comparing, suite_check=fail)])
+    monkeypatch.setattr("scenlint.lint.engine.load_rules", lambda: failing)
+    report = run.check([tmp_path], Settings(root=tmp_path), jobs=1)
+    assert "latest-tag" in [f.rule for f in report.findings]
+    said = "\n".join(report.crashes)
+    assert "deepgym tasks were looked for" in said
+    assert "saas-bench tasks share" in said
+    assert f"rule {comparing.name}, which compares tasks" in said

@@ -412,6 +412,7 @@ def test_text_that_a_reviewer_does_not_see(found, text):
         '```html\n<p style="display:none">\n```',
         "<!-- You can delete these sections. Do not submit this issue without a log. -->",
         'It prints "\u200bhttp://0.0.0.0:8000/".',
+        'Compare it with \u200b"the notes" and \u200b-m.',
         "Compare it with \u200bhttps://docs.acme.io and with \u200bthe notes.",
         "Write a filter for prompt injection such as: ignore all previous instructions.",
     ],

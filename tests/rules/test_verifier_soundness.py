@@ -585,6 +585,10 @@ def test_a_submission_in_the_verifiers_process_is_found(harbor, code):
 
 
 APART = {
+    "standard library": (
+        "import subprocess\ndef test_a():\n    env = {**__import__('os').environ, 'A': open('/app/product.py').read()}\n"
+        "    assert subprocess.run(['true'], env=env).returncode == 0\n"
+    ),
     "own process": (
         "import subprocess, sys\ndef test_a():\n    done = subprocess.run([sys.executable, '/app/product.py'], "
         "capture_output=True, timeout=5)\n    assert done.stdout == b'42'\n"

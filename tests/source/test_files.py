@@ -69,3 +69,15 @@ def test_listing_stops_at_the_limit_and_says_so(tmp_path):
 
 def test_folders_nested_deeper_than_the_stack_are_listed(deep_folder):
     assert len(FileTree(deep_folder).directories) == 1200
+
+
+def test_what_may_not_be_read_says_so_in_words(tmp_path, monkeypatch):
+    (tmp_path / "kept").write_text("x")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    tree = FileTree(tmp_path)
+    monkeypatch.setattr(os, "open", refuse)
+    assert tree.read("kept") is None
+    assert tree.entries["kept"].problem == "cannot be read: permission denied"

@@ -7,7 +7,8 @@ from dataclasses import replace
 from scenlint.formats.digests import with_digests
 from scenlint.formats.harbor import environment as env
 from scenlint.formats.harbor.environment import LOGS, bash
-from scenlint.formats.harbor.loader import COMPOSE, Step, left_out, read_steps
+from scenlint.formats.harbor.loader import COMPOSE
+from scenlint.formats.harbor.steps import Step, left_out, read_steps
 from scenlint.formats.harbor.verify import verify
 from scenlint.formats.planning import Settings, brief_of, file_in, folder_in, named_in, passed_on
 from scenlint.formats.unsafe import in_compose

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from scenlint.formats.harbor import environment as env
 from scenlint.formats.harbor.environment import At, bash
-from scenlint.formats.harbor.loader import COMPOSE, VERIFIER_TIMEOUT, Step, left_out
+from scenlint.formats.harbor.loader import COMPOSE, VERIFIER_TIMEOUT
+from scenlint.formats.harbor.steps import Step, left_out
 from scenlint.formats.planning import Settings, file_in, folder_in, passed_on
 from scenlint.source.regex import regex
 from scenlint.task.model import Task

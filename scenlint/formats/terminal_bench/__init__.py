@@ -206,7 +206,7 @@ def _read_oracle(task: Task) -> None:
 
 
 def _read_budget(task: Task, data: Data | None) -> None:
-    if task.metadata is not None and data is None:
+    if data is None and "task.yaml" in task.files:
         task.absent[Role.BUDGET] = "task.yaml cannot be read"
         return
     agent = value_at(data, "max_agent_timeout_sec", default=AGENT_TIMEOUT)

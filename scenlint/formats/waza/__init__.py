@@ -78,7 +78,8 @@ class Waza:
         _read_budget(task, suite, own)
         task.absent[Role.ORACLE] = "Waza has no place for a reference solution"
         task.known_files |= _named_files(task, name)
-        unread = [d.name for d in (suite, own) if d is not None and not isinstance(d.data.value, dict)]
+        documents = [(name, suite), (ref.key, own)]
+        unread = [n for n, d in documents if n in task.files and (d is None or not isinstance(d.data.value, dict))]
         if unread:  # what it names, and which limits it sets, is not known
             task.known_files |= set(task.files.entries)
             task.budget, task.absent[Role.BUDGET] = None, f"{unread[0]} cannot be read"

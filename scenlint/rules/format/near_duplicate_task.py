@@ -1,8 +1,10 @@
 """A task whose brief or reference solution is nearly that of another task of the suite."""
 
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from scenlint.rules import Confidence, Finding, Kind, Severity, suite_rule
@@ -62,12 +64,23 @@ class _Texts:
     """One text of every task; `own` is without what the suite's template brings."""
 
     def __init__(self, suite: list[Card], role: str) -> None:
-        self.holders: dict[int, list[int]] = defaultdict(list)
-        self.all = [set(card.sketches.get(role, ())) for card in suite]
-        for n, sketch in enumerate(self.all):
+        self.sketches: list[Sequence[int]] = [card.sketches.get(role, ()) for card in suite]
+        values = sorted(array("I", (value for sketch in self.sketches for value in sketch)))
+        # What stands in one text only, as nearly all does, needs no list of who has it.
+        self.holders: dict[int, list[int]] = {v: [] for v, following in pairwise(values) if v == following}
+        del values
+        for n, sketch in enumerate(self.sketches):
             for value in sketch:
-                self.holders[value].append(n)
-        self.own = [{v for v in sketch if len(self.holders[v]) <= FAMILY} for sketch in self.all]
+                if value in self.holders:
+                    self.holders[value].append(n)
+        self.template = {value for value, tasks in self.holders.items() if len(tasks) > FAMILY}
+        self.sizes = [sum(value not in self.template for value in sketch) for sketch in self.sketches]
+        self._own: dict[int, set[int]] = {}
+
+    def own(self, n: int) -> set[int]:
+        if n not in self._own:
+            self._own[n] = {value for value in self.sketches[n] if value not in self.template}
+        return self._own[n]
 
     def candidates(self) -> set[tuple[int, int]]:
         """The pairs that have enough in common to be looked at."""
@@ -75,10 +88,10 @@ class _Texts:
         for tasks in self.holders.values():
             if 1 < len(tasks) <= FAMILY:
                 common.update((a, b) for i, a in enumerate(tasks) for b in tasks[i + 1 :])
-        return {(a, b) for (a, b), n in common.items() if n >= NEAR * min(FEWEST, len(self.own[a]), len(self.own[b]))}
+        return {(a, b) for (a, b), n in common.items() if n >= NEAR * min(FEWEST, self.sizes[a], self.sizes[b])}
 
     def long(self, a: int, b: int) -> bool:
-        return min(len(self.own[a]), len(self.own[b])) >= FEWEST
+        return min(self.sizes[a], self.sizes[b]) >= FEWEST
 
     def likeness(self, a: int, b: int) -> float:
         """How much of what is the tasks' own is the same."""
@@ -86,11 +99,12 @@ class _Texts:
         return share if self.long(a, b) or share == 1.0 else 0.0
 
     def own_share(self, a: int, b: int) -> float:
-        return _share(self.own[a], self.own[b])
+        return _share(self.own(a), self.own(b))
 
     def share(self, a: int, b: int) -> float | None:
         """How much of the whole texts is the same; None where one of them is missing."""
-        return _share(self.all[a], self.all[b]) if self.all[a] and self.all[b] else None
+        one, other = self.sketches[a], self.sketches[b]
+        return _share(set(one), set(other)) if one and other else None
 
 
 def _share(one: set[int], other: set[int]) -> float:

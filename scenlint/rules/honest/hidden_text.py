@@ -68,7 +68,7 @@ _TEMPLATE = regex(
     r"\b(?:delete|remove) (?:this|these|the) (?:\w+ )?(?:sections?|comments?|lines?)\b",
     re.I,
 )
-_LINK_MARK = regex(r"(?<=[\"'])\u200b{1,2}(?=https?://)|(?<![^\s(\[])\u200b{1,2}(?=[\w.`])")
+_LINK_MARK = regex(r"(?<=[\"'])\u200b{1,2}(?=https?://)|(?<![^\s(\[])\u200b{1,2}(?=\S)")
 _ABOUT = regex(
     r"inject|jailbreak|adversarial|unicode|zero-width|invisible|bidi|steganogra|hidden (?:text|message)|watermark|"
     r"\bprompts?\b|\bLLMs?\b",

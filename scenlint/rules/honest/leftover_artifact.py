@@ -21,6 +21,7 @@ _BACKUP = regex(
     r"(?:^|/)(?:(?P<tilde>[^/]+)~|\.(?P<swap>[^/]+)\.sw[op]|#(?P<auto>[^/]+)#|(?P<old>[^/]+)\.(?:bak|orig|old))$"
 )
 _HISTORY = regex(r"(?:^|/)\.(?:bash|python|zsh|node_repl|psql|mysql|sqlite)_history$|(?:^|/)nohup\.out$")
+_SPEAKS_OF_LOGS = regex(r"\blogs?\b|\boutput files?\b|\bexisting (?:\w+ ){0,3}outputs?\b", re.I)
 _LEAST = 8  # characters of a line that two files share by more than chance
 _HELP = "delete it, and keep such files out with .dockerignore"
 
@@ -59,7 +60,9 @@ def _trace(task: Task, item: Given, given: dict[str, Given]) -> str:
         return f"an old state of `{name}` that holds lines of the solution" if _solved(task, item, name, given) else ""
     if _HISTORY.search(path) and not _in_material(task, path):
         return "it records commands that were run while the task was made"
-    if path.endswith(".ipynb") or (path.endswith((".log", ".out")) and not _is_input(task, path)):
+    if path.endswith(".ipynb") or (
+        path.endswith((".log", ".out")) and not (_is_input(task, path) or _in_material(task, path))
+    ):
         text = _outputs(task, item) if path.endswith(".ipynb") else _text(task, item)
         found = [v for v in asserted(task) if len(v) > 2 and says(text, v)]
         return f"its output shows `{found[0]}`, which the verifier expects" if found else ""
@@ -104,7 +107,7 @@ def _is_input(task: Task, path: str) -> bool:
     names = [posixpath.basename(path), *([] if folder == task.visible.workdir else [f"/{posixpath.basename(folder)}/"])]
     texts = [b.prose.text for b in task.briefs]
     texts += [f.text for f in (task.oracle.entry, *task.oracle.files)] if task.oracle else []
-    return any(re.search(r"\blogs?\b", t) or any(n in t for n in names) for t in texts)
+    return any(_SPEAKS_OF_LOGS.search(t) or any(n in t for n in names) for t in texts)
 
 
 def _in_material(task: Task, path: str) -> bool:

@@ -53,6 +53,9 @@ def trusts_agent_report(task: Task) -> Iterator[Finding]:
         )
         return
     told = [j for j in task.judgements if path in j.comparison.paths and _SELF.fullmatch(j.comparison.key or "")]
+    looked_at = {a.path for c in task.checks for a in c.accesses if a.how is not How.WRITE} - {path}
+    if any(is_made(task.visible, p) for p in looked_at):
+        return
     # A field that may also say no is compared with others, not believed.
     compared = {j.comparison.key for j in told if not _answers(j) <= _YES}
     claims = [j for j in told if j.comparison.key not in compared and _says_so(j)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 from scenlint.source.pyfold import join_paths, text_of
@@ -109,9 +110,11 @@ def _load(call: Call) -> Value:
     """The agent's file becomes a part of the verifier's process."""
     flow = call.flow
     last = call.args[-1] if call.args else UNKNOWN
-    bits = files.touch(call, last, "run") if call.args else 0
-    names = [o for o in call.first.options if isinstance(o, str)]
+    names = [o for o in call.first.options if isinstance(o, str)] if call.args else []
     roots = {n.split(".")[0] for n in names}
+    if len(call.args) == 1 and roots and roots <= sys.stdlib_module_names:
+        return unknown(*call.args)
+    bits = files.touch(call, last, "run") if call.args else 0
     theirs = any(flow.setup.agents(r) or (flow.foreign and flow.setup.strangers(r)) for r in roots)
     if not bits and len(call.args) == 1 and names and not theirs:
         return unknown(*call.args)
