@@ -326,7 +326,25 @@ def _validate(parsed: data.Data, table: tuple[str, ...], values: Any) -> None:
     error = best_match(Draft202012Validator(schema()).iter_errors(values))
     if error is not None:
         where = _place(parsed.span(*table, *error.absolute_path))
-        raise ConfigError(f"{where}: {error.message}")
+        raise ConfigError(f"{where}: {_wrong(error)}")
+
+
+def _wrong(error: Any) -> str:
+    """What jsonschema found, with the key it is about."""
+    key = ".".join(str(part) for part in error.absolute_path if isinstance(part, str)) or "scenlint"
+    match error.validator:
+        case "type":
+            words = {"array": "a list", "object": "a table", "string": "a text", "boolean": "true or false"}
+            return f"`{key}` has to be {words.get(str(error.validator_value), error.validator_value)}"
+        case "enum":
+            return f"`{key}` is {error.instance!r}, which is not one of {', '.join(map(str, error.validator_value))}"
+        case "required":
+            return f"`{key}` lacks {', '.join(f'`{k}`' for k in error.validator_value if k not in error.instance)}"
+        case "additionalProperties":
+            known = list(error.schema.get("properties", ()))
+            other = next(k for k in error.instance if k not in known)
+            return f"unknown key `{other}` in `{key}`; {_did_you_mean(other, known)}"
+    return f"`{key}`: {error.message}"
 
 
 def _settings(file: Path, parsed: data.Data, table: tuple[str, ...], values: Mapping[str, Any]) -> Settings:

@@ -16,7 +16,7 @@ from scenlint.task.record import TrialRecord
 
 _RATES = (0.25, 0.3, 0.5, 0.7, 0.8)  # of genuine failure, at which the rule's risk is told
 _HEADLINES = {
-    Decided.ADMISSIBLE: "discriminates for this agent",
+    Decided.ADMISSIBLE: "hard enough for this agent, and it can be solved",
     Decided.RETIRED: "too easy: goes to the regression set",
     Decided.REJECTED: "does not discriminate enough",
 }

@@ -106,7 +106,8 @@ def _stated(request: Request, file: Path, output: Listing) -> None:
     try:
         rule = file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as exc:
-        write(f"scenlint: `{visible(str(file))}`: {visible(str(exc))}\n", sys.stderr)
+        why = exc.strerror if isinstance(exc, OSError) else "this is no text"
+        write(f"scenlint: {visible(str(file))}: {visible(str(why))}\n", sys.stderr)
         raise typer.Exit(2) from None
     done = state_rule(request, rule)
     low, high = done.interval

@@ -30,6 +30,7 @@ def import_(
     from scenlint.harness.ledger import Ledger
     from scenlint.imports import read
     from scenlint.report.style import visible, write
+    from scenlint.report.summary import count
 
     missing = [path for path in paths if not path.exists()]
     for path in missing:
@@ -59,9 +60,8 @@ def import_(
         for (source, agent, status), n in sorted(counts.items()):
             write(f"{source}: {visible(agent)}: {n} {status}\n")
         new = len(records) - len(known)
-        write(
-            f"{len(records)} trials read, {new} {'new' if dry_run else 'taken in'}, {len(known)} were there already\n"
-        )
+        what = "new" if dry_run else "taken in"
+        write(f"{count(len(records), 'trial')} read, {new} {what}, {len(known)} were there already\n")
     for problem in problems:
         write(f"scenlint: {visible(str(problem.path))}: {visible(problem.text)}\n", sys.stderr)
     raise typer.Exit(1 if problems else 0 if records else 3)

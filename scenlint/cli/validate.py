@@ -56,7 +56,7 @@ def validate(
     deep: Annotated[
         bool,
         typer.Option(
-            "--deep", help="Attack the verifier, alter the oracle's results, move the world; implied by the next ones."
+            "--deep", help="Attack the verifier, alter the oracle's results, move the world; implied by the next five."
         ),
     ] = False,
     budget: Annotated[
@@ -77,7 +77,7 @@ def validate(
     ] = None,
     no_engine: Annotated[
         bool,
-        typer.Option("--no-engine", help="Use no containers: local tasks, and verifiers of dead services."),
+        typer.Option("--no-engine", help="Use no containers: local tasks, and dead environments (see --probe)."),
     ] = False,
     seed: Annotated[int, typer.Option(help="Decides which experiments are drawn where there are too many.")] = 0,
     report_folder: Annotated[

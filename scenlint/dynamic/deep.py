@@ -26,6 +26,7 @@ MAKERS = {
     "world": "scenlint.dynamic.worlds:plan",
     "mutant": "scenlint.dynamic.mutants.maker:plan",
 }
+KINDS = {**MAKERS, "environment": ""}.keys()
 
 
 @dataclass
@@ -46,9 +47,13 @@ class Stage:
     resume: bool = True
     out: Deep = field(default_factory=Deep)
     spent: dict[str, float] = field(default_factory=dict)  # place -> seconds of its experiments
+    met: set[str] = field(default_factory=lambda: {AGAIN, REGRADED})  # names of the experiments that there are
 
     def run(self, subjects: Sequence[Subject]) -> Deep:
         """All experiments of all tasks: first the snapshot and its replay, on which the others stand, then the rest."""
+        if self.wishes.probes == {"environment"}:  # these stand on nothing else
+            self._lifeless_ones(subjects)
+            return self.out
         grounds = [ground for subject in subjects if (ground := self._ground(subject)) is not None]
         self._all([(about, oracle_again()) for about in grounds])
         for about in grounds:
@@ -62,12 +67,25 @@ class Stage:
         # Full marks for no work show a fault whatever the oracle earns; that an attack fails shows nothing then.
         grounds += [bare for subject in subjects if (bare := self._unproven(subject)) is not None]
         self._all([(about, planned) for about in grounds for planned in self._planned(about)])
-        lifeless = [bare for subject in subjects if (bare := self._lifeless(subject)) is not None]
-        self._all([(a, made) for a in lifeless for made in dead.plan(a) if self.wishes.wants(made.experiment)])
+        self._lifeless_ones(subjects)
         for about in grounds:
             self._heed_control(about)
             about.subject.trials.sort(key=_order)
+        strangers = self.wishes.probes - KINDS - self.met
+        if strangers and any(about.proven for about in grounds):
+            named = ", ".join(f"`{name}`" for name in sorted(strangers))
+            self.out.messages.append(f"no experiment {named} with these tasks; kinds are {', '.join(KINDS)}")
         return self.out
+
+    def _lifeless_ones(self, subjects: Sequence[Subject]) -> None:
+        lifeless = [bare for subject in subjects if (bare := self._lifeless(subject)) is not None]
+        self._all([(a, made) for a in lifeless for made in dead.plan(a) if self._wants(made)])
+
+    def _wants(self, planned: Planned) -> bool:
+        """Whether it is selected; its name is remembered, so that names which select nothing can be told."""
+        made = planned.experiment
+        self.met |= {made.name, f"{made.kind}:{made.name}"}
+        return self.wishes.wants(made)
 
     def _heed_control(self, about: Context) -> None:
         """Where the means by which clocks are moved disturbs the task by itself, no moved clock shows anything."""
@@ -137,7 +155,7 @@ class Stage:
             wanted = kinds.setdefault(kind, [])
             try:
                 for planned in _maker(module)(about):
-                    if self.wishes.wants(planned.experiment):
+                    if self._wants(planned):
                         wanted.append(planned)
             except Exception as exc:
                 self.out.crashes.append(crash(f"while the {kind}s of {about.subject.task.id} were planned", exc))

@@ -114,6 +114,8 @@ def validate(request: Request) -> Report:
         report.trials = [*(report.trials or []), *lines(subject)]
     gather(report, outcomes)
     report.skipped += done.notes
+    if not engine.trial_rules:
+        report.skipped.append("the selected rules judge tasks, not trials: `scenlint check` runs them")
     report.crashes += done.crashes
     report.tasks, report.trials = len(done.subjects), report.trials or []
     report.unfinished = done.unfinished

@@ -15,6 +15,7 @@ from zipfile import BadZipFile
 from scenlint.task.record import FailureClass, Phase, PhaseName, Status, TrialRecord, Verdict
 
 LARGEST = 256 * 1024 * 1024  # bytes of one result file
+_NAMES = ("result.json", "results.json")  # which harnesses give their results
 READERS = ("harbor", "terminal_bench", "saas_bench", "waza", "deepgym", "inspect")
 
 
@@ -54,7 +55,20 @@ def read(path: Path) -> Imported:
             except (OSError, ValueError, KeyError, TypeError, RecursionError, BadZipFile) as exc:
                 out.problems.append(Problem(file, f"cannot be read: {exc or type(exc).__name__}"))
             break
+        else:
+            if file.name in _NAMES and not _is_json(file):
+                out.problems.append(Problem(file, "cannot be read: this is no JSON; it may have been cut off"))
+            elif file == path:
+                out.problems.append(Problem(file, "this holds no results of a harness that is known"))
     return out
+
+
+def _is_json(file: Path) -> bool:
+    try:
+        json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def load(path: Path) -> dict[str, Any]:

@@ -30,7 +30,7 @@ _SAID = {
 
 
 def loads(text: str) -> Any:
-    """The value of a JSON text. ValueError, and nothing else, where it has none or is nested too deeply to be walked."""
+    """The value of a JSON text. ValueError, and nothing else, where it has none or is too deep to be walked."""
     try:
         value = json.loads(text)
     except RecursionError:

@@ -64,7 +64,9 @@ _UNWANTED = regex(
 _STRONG = regex(
     r"requirement|criteri|\bmust\b|\bshall\b|acceptance|deliverable|\bsteps\b|要求|标准|验收|步骤|准则", re.I
 )
-_ORDERED = regex(r"(?:please )?(?:write|create|save|add|make|produce|generate|implement|build|fix|update|modify)\b", re.I)
+_ORDERED = regex(
+    r"(?:please )?(?:write|create|save|add|make|produce|generate|implement|build|fix|update|modify)\b", re.I
+)
 _CLOSED = regex(r"credential|\blog ?in\b|account|password|\bhints?\b|input files?|凭证|账号|登录", re.I)
 _DEMAND = regex(
     r"\b(?:must|should|shall|needs? to|ensure|exactly|at least|at most|no more than|do not|don't|never|only)\b|"

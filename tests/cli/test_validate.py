@@ -126,6 +126,8 @@ def test_severity_selection_and_suppressions_work_as_in_check(tmp_path, validate
     assert validate(folder, "--exit-zero")[0] == 0
     assert validate(folder, "--ignore", "nop-passes")[0] == 0
     assert validate(folder, "--select", "SL701")[0] == 0
+    code, told, _ = validate(folder, "--select", "SL501")
+    assert (code, told["skipped"]) == (3, ["the selected rules judge tasks, not trials: `scenlint check` runs them"])
     (tmp_path / "scenlint.toml").write_text('severity = { nop-passes = "warning" }\n')
     assert validate(folder)[0] == 0
     assert validate(folder, "--fail-on", "warning")[0] == 1

@@ -51,6 +51,18 @@ def test_plain_validate_makes_no_experiments_and_does_not_call_their_rules_unass
     assert done.returncode == 0
 
 
+def test_a_name_that_selects_nothing_is_told(scenlint, tmp_path):
+    done = scenlint("validate", packet(tmp_path / "product"), "--probe", "empty-files,empty-fils", "--no-color")
+    assert "no experiment `empty-fils` with these tasks; kinds are probe, world, mutant, environment" in done.stdout
+
+
+def test_without_an_engine_local_tasks_are_validated_as_ever(scenlint, tmp_path):
+    done = scenlint("validate", packet(tmp_path / "product"), "--no-engine", "--format", "json")
+    told = json.loads(done.stdout)
+    assert [(t["agent"], t["experiment"]) for t in told["trials"]] == [("oracle", None), ("nop", None)]
+    assert done.returncode == 0
+
+
 @pytest.mark.parametrize("budget", ["many", "10x", "-3"])
 def test_a_budget_that_is_none_is_refused(scenlint, tmp_path, budget):
     done = scenlint("validate", tmp_path, f"--budget={budget}")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
+TASKS = Path(__file__).parents[2] / "tasks"
 EMPTY, COPIED, TAMPERED, LEAKED = (
     "passes-empty-output", "passes-copied-input", "verdict-tamperable", "answer-in-built-image",
 )  # fmt: skip
@@ -35,14 +36,14 @@ OUTCOMES = {"harbor/answer-in-archive": "leak", "packet/waits-for-ever": "launde
 
 
 @pytest.fixture
-def attacked(tmp_path):
-    """Runs the command on a fixture with one probe: its outcomes, and the findings of the rules about probes."""
+def deep(tmp_path):
+    """Runs the command on tasks, with the oracles of the configuration above them and local images: what it told."""
 
-    def run(folder, probe, images=()):
-        given = tomllib.loads((FIXTURES / "scenlint.toml").read_text())
+    def run(folder, probes, images=(), configuration=FIXTURES / "scenlint.toml"):
+        given = tomllib.loads(configuration.read_text())
         tables = {
             "images.substitutes": dict(images),
-            "oracles": {task: str(FIXTURES / path) for task, path in given["oracles"].items()},
+            "oracles": {task: str(configuration.parent / path) for task, path in given["oracles"].items()},
         }
         text = "".join(
             f"[{table}]\n" + "".join(f"{json.dumps(key)} = {json.dumps(value)}\n" for key, value in values.items())
@@ -50,11 +51,22 @@ def attacked(tmp_path):
         )
         (tmp_path / "scenlint.toml").write_text(text)
         command = [sys.executable, "-c", "from scenlint.cli.app import main; main()", "validate", str(folder)]
-        command += ["--deep", "--probe", probe, "--config", str(tmp_path / "scenlint.toml"), "--format", "json"]
-        command += ["--quiet", "--ledger", str(tmp_path / "ledger"), "--jobs", "2"]
+        command += ["--deep", "--probe", probes, "--config", str(tmp_path / "scenlint.toml"), "--format", "json"]
+        command += ["--quiet", "--ledger", str(tmp_path / "ledger"), "--jobs", "2", "--budget", "200"]
         command += ["--select", f"{EMPTY},{COPIED},{TAMPERED},{LEAKED}"]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
-        told = json.loads(done.stdout)
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=3000)
+        assert done.stdout, done.stderr
+        return json.loads(done.stdout)
+
+    return run
+
+
+@pytest.fixture
+def attacked(deep):
+    """Attacks one fixture with one probe: its outcomes, and the rules that found something."""
+
+    def run(folder, probe, images=()):
+        told = deep(folder, probe, images)
         made = [t for t in told["trials"] if (t.get("experiment") or {}).get("name") == probe]
         rewards = {t["agent"]: t["reward"] for t in told["trials"]}
         assert rewards["oracle"] == 1.0, [t["failure_evidence"] for t in told["trials"]]
@@ -105,3 +117,18 @@ def test_every_fixture_is_run():
     tasks = {p.parent.relative_to(FIXTURES / "holed").as_posix() for p in (FIXTURES / "holed").glob("*/*/*")}
     named = {t for t in tasks if t.count("/") == 1 and not t.startswith("saas-bench")}
     assert named == {*LOCAL, *IN_CONTAINERS}
+
+
+@pytest.mark.engine
+def test_every_example_withstands_every_probe(deep, base, desk_image):
+    images = {"python:3.12-slim": base.tag, "roundup-desk": desk_image}
+    told = deep(TASKS, "probe", images, TASKS / "scenlint.toml")
+    made = [t for t in told["trials"] if (t.get("experiment") or {}).get("kind") == "probe"]
+    through = [
+        (t["task"], t["agent"], t["experiment"]["outcome"], t["experiment"]["evidence"])
+        for t in made
+        if t["experiment"]["outcome"] not in ("holds", "skipped")
+    ]
+    assert through == []
+    assert len({t["task"] for t in made if t["experiment"]["outcome"] == "holds"}) == 11
+    assert told["findings"] == []

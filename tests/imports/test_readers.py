@@ -202,13 +202,24 @@ def test_files_of_others_are_passed_over(put, tmp_path):
     assert [p.path.name for p in found.problems] == ["d.eval"]
 
 
+def test_results_that_were_cut_off_are_named(put, tmp_path):
+    put("job/x/result.json", '{"task_name": "sums", ')
+    found = read(tmp_path)
+    assert [(p.path.name, p.text.partition(":")[0]) for p in found.problems] == [("result.json", "cannot be read")]
+
+
+def test_a_file_given_by_name_that_holds_no_results_is_named(put, tmp_path):
+    put("c.json", {"name": "package"})
+    assert "no results" in read(tmp_path / "c.json").problems[0].text
+
+
 def test_the_command_takes_each_trial_in_once(put, tmp_path):
     put("job/x/result.json", harbor())
     argv = [sys.executable, "-c", "from scenlint.cli.app import main; main()", "import", "job"]
     first = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     again = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert (first.returncode, again.returncode) == (0, 0), first.stderr
-    assert "1 trials read, 1 taken in, 0 were there already" in first.stdout
-    assert "1 trials read, 0 taken in, 1 were there already" in again.stdout
+    assert "1 trial read, 1 taken in, 0 were there already" in first.stdout
+    assert "1 trial read, 0 taken in, 1 were there already" in again.stdout
     listed = subprocess.run([*argv[:3], "trials"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert "org/sums" in listed.stdout

@@ -116,8 +116,15 @@ class TestConfiguration:
         ("text", "place"),
         [
             ("selct = []\n", ":1:1: unknown key `selct`; did you mean `select`?"),
-            ('profile = "seeds"\n', ":1:11: 'seeds' is not one of"),
+            ('profile = "seeds"\n', ":1:11: `profile` is 'seeds', which is not one of seed, harbor"),
             ("ignore = [\n", ":2:1:"),
+            ('select = "ALL"\n', ":1:10: `select` has to be a list"),
+            (
+                "[severity]\nlatest-tag = 1\n",
+                ":2:14: `severity.latest-tag` is 1, which is not one of error, warning, info",
+            ),
+            ('[agents.x]\ncmd = ["a"]\n', "`agents.x` lacks `command`"),
+            ('[agents.x]\ncommand = ["a"]\nusr = "b"\n', "unknown key `usr` in `agents.x`; did you mean `user`?"),
         ],
     )
     def test_wrong_configuration_is_a_message_with_its_place(self, harbor_task, scenlint, text, place):

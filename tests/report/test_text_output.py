@@ -218,7 +218,11 @@ def test_color_wraps_but_never_changes_the_text(desk):
         ([], {"tasks": 0}, "no task checked"),
         (["error", "error", "warning", "info"], {"tasks": 3}, "3 tasks checked: 2 errors, 1 warning, 1 info"),
         (["info", "info"], {}, "1 task checked: 2 info"),
-        ([], {"suppressed": 2, "baselined": 5}, "1 task checked: no findings (2 suppressed, 5 known findings hidden by the baseline)"),
+        (
+            [],
+            {"suppressed": 2, "baselined": 5},
+            "1 task checked: no findings (2 suppressed, 5 known findings hidden by the baseline)",
+        ),
         ([], {"crashes": ["internal error in rule x"]}, "1 task checked: no findings (1 internal error)"),
         (
             [],

@@ -9,8 +9,8 @@ import pytest
 from scenlint.source import shell
 from scenlint.source.text import Fragment, Source
 from scenlint.task.fetches import Fetch, read_fetches
-from scenlint.task.installs import arguments
 from scenlint.task.hosts import host_of, is_near
+from scenlint.task.installs import arguments
 
 
 def fetches(line: str) -> list[Fetch]:

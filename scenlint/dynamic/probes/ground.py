@@ -42,7 +42,7 @@ PROGRAMS = {
     "jl",
 }
 _NOT_OURS = re.compile(
-    r"/(?:proc|sys|dev|run|bin|sbin|lib\w*|boot|tests|logs|solution|oracle|verifier|private|submission)(?:/|$)"
+    r"/(?:proc|sys|dev|run|bin|sbin|lib(?:32|64|x32)?|boot|tests|logs|solution|oracle|verifier|private|submission)(?:/|$)"
 )
 _TEMPORARY = re.compile(r"/(?:tmp|var/tmp)/tmp\w*")
 
@@ -141,7 +141,7 @@ class Ground:
         """The paths of results that the brief asks for or a check opens."""
         accesses = [a.path for c in self.task.checks for a in c.accesses]
         paths = [*asked_outputs(self.task), *accesses]
-        out = (self.absolute(p) for p in paths if "*" not in p and not re.search(r"[$<>{}]", p))
+        out = (path for p in paths if not re.search(r"[*$<>{}]", path := self.absolute(p)))
         keep = (p for p in out if extension(p) or p in self.made or not p.endswith("/"))
         return tuple(p for p in dict.fromkeys(keep) if not _NOT_OURS.match(p) and not _TEMPORARY.match(p))
 

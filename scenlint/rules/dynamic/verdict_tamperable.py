@@ -24,6 +24,8 @@ def verdict_tamperable(task: Task, records: Sequence[TrialRecord]) -> Iterator[F
             severity=Severity.ERROR if attack.full else Severity.WARNING,
         )
     lost = [a for a in attacks(task, records, name) if a.experiment.outcome == ProbeOutcome.LAUNDERED]
+    # Nobody leaves a named pipe by mistake, and who wants no verdict has simpler ways: the trial alone tells of it.
+    lost = [a for a in lost if a.experiment.target != "pipe"]
     if lost:
         first = lost[0]
         others = list(dict.fromkeys(a.experiment.name for a in lost if a.experiment.name != first.experiment.name))
