@@ -145,9 +145,9 @@ def _gate(request: Request) -> tuple[list[Finding], list[TrialRecord]]:
     controls = [line.record for line in dynamic.trials or [] if line.record.experiment is None]
     missing = _missing(dynamic, controls)
     if (against or missing) and not request.force:
-        told = "\n".join(f"  {f.rule}: {f.message}" for f in against[:10])
+        told = "".join(f"  {f.rule}: {f.message}\n" for f in against[:10])
         raise RefusedError(
-            f"the gate is not clean{': ' + missing if missing else ''}\n{told}\n"
+            f"the gate is not clean{': ' + missing if missing else ''}\n{told}"
             "Put it right first (`scenlint check`, `scenlint validate`), or use --force, which is recorded"
         )
     return against, controls

@@ -43,6 +43,9 @@ def admit(
     from scenlint.lint.engine import Engine
     from scenlint.report.style import visible, write
 
+    if not task.exists():
+        write(f"scenlint: {visible(str(task))}: no such file or folder\n", sys.stderr)
+        raise typer.Exit(2)
     settings = configuration.load(task if task.is_dir() else task.parent, config)
     refs = Finder(settings).discover([task]).refs
     if len(refs) != 1:

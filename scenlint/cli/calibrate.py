@@ -67,6 +67,12 @@ def calibrate(
     if task is None or not agent:
         write("scenlint: a calibration needs a task and `--agent`; `--suite` looks at recorded trials\n", sys.stderr)
         raise typer.Exit(2)
+    if agent in ("oracle", "nop"):
+        write(f"scenlint: `{agent}` is no agent to calibrate with: name one of `[agents]`\n", sys.stderr)
+        raise typer.Exit(2)
+    if not task.exists():
+        write(f"scenlint: {visible(str(task))}: no such file or folder\n", sys.stderr)
+        raise typer.Exit(2)
     settings = configuration.load(task if task.is_dir() else task.parent, config)
     who = named(agent, settings)
     with reported(), Interrupt() as interrupt, watching(quiet=quiet) as watcher:
@@ -125,7 +131,7 @@ def _stated(request: Request, file: Path, output: Listing) -> None:
         write(f"the failure rate drops by {done.drop:.2f} ({low:.2f} to {high:.2f}), ")
         write(f"p = {done.p:.3g} (Boschloo, one-sided)\n")
         if done.fake:
-            write("SL807 fake-difficulty: once the rule is stated the task is easy: it goes back for rework\n")
+            write("fake difficulty: once the rule is stated the task is easy: it goes back for rework\n")
         elif not done.complete:
             write("not decided: stage two and its repetition need eight valid trials each\n")
         else:

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def explain(rule: Annotated[str, typer.Argument(help="Name, code or alias of a rule, or name of a probe.")]) -> None:
-    """Print what a rule finds, why it matters, and how to fix or suppress it."""
+    """Print what a rule finds, why it matters, and how to fix or suppress it.
+
+    Exit status: 0 printed, 2 nothing is called so.
+    """
     from scenlint.lint.registry import load_rules
     from scenlint.report.style import visible, write
 

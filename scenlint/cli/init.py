@@ -50,7 +50,10 @@ def init(
     folder: Annotated[Path, typer.Argument(help="Where to write scenlint.toml.")] = Path(),
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Write a scenlint.toml that explains every key."""
+    """Write a scenlint.toml that explains every key.
+
+    Exit status: 0 written, 2 it is there already or cannot be written.
+    """
     from scenlint.config import FILE_NAME
     from scenlint.report.style import visible, write
 

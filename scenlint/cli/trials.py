@@ -34,7 +34,10 @@ def trials(
     output: Annotated[Listing, typer.Option("--format", "-f", help="How to print.")] = Listing.TEXT,
     ledger: Folder = None,
 ) -> None:
-    """List the recorded trials, or show one: phases, outputs, checks, and both verdicts."""
+    """List the recorded trials, or show one: phases, outputs, checks, and both verdicts.
+
+    Exit status: 0 shown, 2 there is no such trial, or no ledger.
+    """
     from scenlint.report.style import visible, write
 
     with existing(ledger) as book:
@@ -66,7 +69,7 @@ def _list(entries: Sequence[Entry]) -> str:
     from scenlint.report.style import visible
 
     if not entries:
-        return "no trial is recorded\n"
+        return "no such trial is recorded\n"
     head = ("trial", "started", "task", "agent", "reward", "status", "seconds")
     rows = [head, *(tuple(map(visible, _row(entry))) for entry in entries)]
     wide = [max(len(row[n]) for row in rows) for n in range(len(head) - 1)]

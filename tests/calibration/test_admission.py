@@ -73,6 +73,19 @@ def test_without_anything_on_record_there_is_nothing_to_admit(scenlint):
     assert "no ledger" in done.stderr
 
 
+@pytest.mark.parametrize("arguments", [["calibrate", "nowhere", "--agent", "weak"], ["admit", "nowhere"]])
+def test_a_task_that_is_not_there_is_named(scenlint, arguments):
+    done = scenlint(*arguments)
+    assert (done.returncode, done.stderr) == (2, "scenlint: nowhere: no such file or folder\n")
+
+
+@pytest.mark.parametrize("agent", ["oracle", "nop"])
+def test_oracle_and_nop_are_not_calibrated_with(scenlint, agent):
+    done = scenlint("calibrate", "product", "--agent", agent)
+    assert done.returncode == 2
+    assert "name one of `[agents]`" in done.stderr
+
+
 def test_a_disposition_needs_its_reason_and_is_kept(scenlint, suite):
     scenlint("calibrate", "product", "--agent", "strong", "--quiet")
     shown = json.loads(scenlint("trials", "--agent", "strong", "--format", "json").stdout)["trials"]

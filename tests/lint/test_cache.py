@@ -143,7 +143,9 @@ def test_change_of_any_file_is_noticed_even_where_size_and_times_stay(suite, pla
 def noted(place):
     """The paths that entries say were read."""
     for file in place.glob("??/*.json"):
-        yield from json.loads(file.read_text().partition("\n")[2])["seen"]["files"]
+        entry = json.loads(file.read_text().partition("\n")[2])
+        if "seen" in entry:  # the one about the selected rules has read no task
+            yield from entry["seen"]["files"]
 
 
 def test_same_tick_edit_is_noticed(suite, place):
