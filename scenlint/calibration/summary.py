@@ -71,8 +71,8 @@ def _lines(done: Calibration, found: Sequence[Signal]) -> Iterator[str]:
     for name, count in (("one", decision.one), ("two", decision.two)):
         if count is not None:
             yield (
-                f"  stage {name}: {count.failures} genuine failures, {count.passes} passes, {count.excluded} excluded"
-                + (f", {count.missing} missing" if count.missing and not decision.final else "")
+                f"  stage {name}: genuine failures {count.failures}, passes {count.passes}, excluded {count.excluded}"
+                + (f", missing {count.missing}" if count.missing and not decision.final else "")
             )
     left_out = Counter(r.failure_class for r in decision.rulings if r.outcome is None and r.failure_class)
     if left_out:

@@ -62,6 +62,9 @@ def calibrate(
     from scenlint.task.plan import NotRunnableError
 
     if suite:
+        if task is not None or agent:
+            write("scenlint: --suite looks at all recorded trials; it takes no task and no --agent\n", sys.stderr)
+            raise typer.Exit(2)
         _suite(ledger, weak or [], strong or [], output)
         return
     if task is None or not agent:
@@ -127,7 +130,7 @@ def _stated(request: Request, file: Path, output: Listing) -> None:
         write(json.dumps(told, indent=2) + "\n")
     else:
         for name, count in (("as it is", done.silent), ("with the rule stated", done.stated)):
-            write(f"{name}: {count.failures} genuine failures, {count.passes} passes, {count.excluded} excluded\n")
+            write(f"{name}: genuine failures {count.failures}, passes {count.passes}, excluded {count.excluded}\n")
         write(f"the failure rate drops by {done.drop:.2f} ({low:.2f} to {high:.2f}), ")
         write(f"p = {done.p:.3g} (Boschloo, one-sided)\n")
         if done.fake:
