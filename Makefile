@@ -17,7 +17,7 @@ test: $(INSTALLED)
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/deptry .
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 $(PYTEST_OPTIONS)
 
 # The site, in build/site/index.html.
 docs: $(INSTALLED)
