@@ -25,7 +25,7 @@ def test_both_commands_install_first_and_end_with_what_the_readme_says() -> None
         r"^(check|test): \$\(INSTALLED\)\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE
     )
     last = {target: lines.split("\n\t")[-1].strip() for target, lines in recipes}
-    assert last == {"check": "$(BIN)/scenlint check tasks/", "test": "$(BIN)/pytest -n 2"}
+    assert last == {"check": "$(BIN)/scenlint check tasks/", "test": "$(BIN)/pytest -n 2 $(PYTEST_OPTIONS)"}
 
 
 def test_every_file_the_readme_links_to_is_there() -> None:
