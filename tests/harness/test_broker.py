@@ -169,11 +169,14 @@ show(right=said == [str(n) for n in range(80)])
 def test_cp_takes_files_and_folders_out_as_docker_names_them(ask):
     told = ask("""
 docker("exec", BOX, "sh", "-c", "mkdir -p /d/sub; printf 'a\\\\0b' > /d/bytes; ln -s bytes /d/link; ln -s /d/bytes /l")
+before = set(os.listdir("/tmp"))  # the interpreter itself may lie there
 os.makedirs("/tmp/there"); os.chdir("/tmp")
 codes = [docker("cp", *pair).returncode for pair in [
     (f"{BOX}:/d/bytes", "new"), (f"{BOX}:/d/bytes", "/tmp/there"), (f"{BOX}:/d", "renamed"), (f"{BOX}:/d", "there/"),
     (f"{BOX}:/d/.", "/tmp/contents"), ("-L", f"{BOX}:/l", "followed")]]
-names = sorted(os.path.join(f, n)[5:] for f, ds, ns in os.walk("/tmp") for n in ns)
+made = [n for n in os.listdir("/tmp") if n not in before]
+names = sorted([n for n in made if os.path.isfile(n)] + [
+    os.path.join(f, n) for top in made for f, ds, ns in os.walk(top) for n in ns])
 show(codes=codes, names=names, data=open("/tmp/new", "rb").read(), followed=open("/tmp/followed", "rb").read(),
      link=os.readlink("/tmp/renamed/link"), sub=os.path.isdir("/tmp/there/d/sub"))
 """)
