@@ -7,21 +7,21 @@ that a later version can be told from the one that was admitted.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from scenlint.calibration.decision import Decided, Decision, decide
+from scenlint.calibration.decision import Decided, Decision
 from scenlint.calibration.misalignment import holds_up, signals
-from scenlint.calibration.run import KIND, attempts_of, latest, rulings_of
+from scenlint.calibration.run import KIND, attempts_of, decision_of, latest
 from scenlint.calibration.triage import Disposition, Verdict, command, confirmed
 from scenlint.dynamic.gate import Subject
 from scenlint.harness.ledger import Ledger
 from scenlint.lint.engine import Engine
 from scenlint.report.model import Report
+from scenlint.source.writing import replace
 from scenlint.task.finding import Severity
 from scenlint.task.record import Status, TrialRecord
 
@@ -121,13 +121,7 @@ def _calibrations(
     looked = any(d.about == out.digest and d.verdict is Verdict.ALIGNED for d in said)
     for agent in agents:
         entries = latest(attempts_of(ledger, subject, agent))
-        rulings = {r.record.id: r for r in rulings_of(entries, controls, said)}
-        stages = [
-            [rulings[e.id] for e in entries if e.record.experiment and e.record.experiment.name == name]
-            for name in ("one", "two")
-        ]
-        blocked = next((d.reason for d in said if d.voids and d.about == out.digest), "")
-        decision = out.calibrations[agent] = decide(*stages, blocked=blocked, curtail=True)
+        decision = out.calibrations[agent] = decision_of(entries, controls, said, curtail=True)
         persons += [f"{r.record.id}: {r.person}" for r in decision.rulings if r.person]
         others = [r for r in records if r.agent != agent]
         found = [] if looked else signals(subject.task, decision.rulings, others)
@@ -158,7 +152,10 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def enter(path: Path, decided: Page, place: str, role: str) -> str:
-    """Write the task to its list, in the place of an earlier entry; "tasks" or "regression"."""
+    """Write the task to its list, in the place of an earlier entry; "tasks" or "regression".
+
+    RefusedError where it cannot be written.
+    """
     data = read_manifest(path)
     name = "regression" if decided.retired and not decided.admitted else "tasks"
     for key in ("tasks", "regression"):
@@ -175,7 +172,5 @@ def enter(path: Path, decided: Page, place: str, role: str) -> str:
         }
     )
     data[name].sort(key=lambda entry: str(entry["path"]))
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", "utf-8")
-    os.replace(partial, path)
+    replace(path, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
     return name

@@ -77,11 +77,18 @@ def calibrate(request: Request) -> Calibration:
         history = [e for e in attempts_of(ledger, subject, request.agent.name) if _of(e)]
         number = _number(request, history, controls, confirmed(ledger.folder))
         driver = Driver(ledger, options, request.watcher, request.workers or stage.default_workers(), request.stop)
-        out = Calibration(subject, request.agent.name, number, _decide(request, [], [], ()), gate_findings, controls)
+        out = Calibration(
+            subject,
+            request.agent.name,
+            number,
+            decision_of([], [], (), curtail=request.curtail),
+            gate_findings,
+            controls,
+        )
         while True:
             found = attempts_of(ledger, subject, request.agent.name)
             out.entries = [e for e in found if number and _of(e) == number]
-            out.decision = _decide(request, out.entries, controls, confirmed(ledger.folder))
+            out.decision = decision_of(out.entries, controls, confirmed(ledger.folder), curtail=request.curtail)
             name, missing = wanted(out.decision, *(len(_stage(out.entries, s)) for s in ("one", "two")))
             if not missing or request.stop.is_set():
                 out.interrupted = request.stop.is_set() and not out.decision.final
@@ -209,13 +216,14 @@ def _stage(entries: Sequence[Entry], name: str) -> list[TrialRecord]:
     return [e.record for e in entries if e.record.experiment and e.record.experiment.name == name]
 
 
-def _decide(
-    request: Request, entries: Sequence[Entry], controls: Sequence[TrialRecord], said: Sequence[Disposition]
+def decision_of(
+    entries: Sequence[Entry], controls: Sequence[TrialRecord], said: Sequence[Disposition], *, curtail: bool
 ) -> Decision:
+    """What one calibration's attempts come to, with what people have said of them and of the task."""
     rulings = {r.record.id: r for r in rulings_of(entries, controls, said)}
     stages = [[rulings[record.id] for record in _stage(entries, name)] for name in ("one", "two")]
     blocked = next((d.reason for d in said if d.voids and any(d.about == e.record.task_digest for e in entries)), "")
-    return decide(*stages, blocked=blocked, curtail=request.curtail)
+    return decide(*stages, blocked=blocked, curtail=curtail)
 
 
 def rulings_of(
@@ -232,7 +240,7 @@ def _number(
     if not history:
         return 1
     last = _of(latest(history)[0])
-    decision = _decide(request, latest(history), controls, said)
+    decision = decision_of(latest(history), controls, said, curtail=request.curtail)
     undecided = (Decided.OPEN, Decided.STOPPED)
     if decision.decided in undecided:
         return last + (decision.decided is Decided.STOPPED)

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from scenlint.cli.ledgers import Folder, existing
+from scenlint.cli.options import configured
 from scenlint.cli.run import Listing
 
 
@@ -33,7 +34,6 @@ def admit(
 
     Exit status: 0 admitted (or entered in the regression set), 1 not admitted, 2 usage or internal error.
     """
-    from scenlint import config as configuration
     from scenlint.calibration import admission
     from scenlint.dynamic.gate import Gate
     from scenlint.dynamic.stage import place_of
@@ -42,11 +42,12 @@ def admit(
     from scenlint.lint.discover import Finder, format_named
     from scenlint.lint.engine import Engine
     from scenlint.report.style import visible, write
+    from scenlint.source.writing import RefusedError
 
     if not task.exists():
         write(f"scenlint: {visible(str(task))}: no such file or folder\n", sys.stderr)
         raise typer.Exit(2)
-    settings = configuration.load(task if task.is_dir() else task.parent, config)
+    settings = configured([task], config)
     refs = Finder(settings).discover([task]).refs
     if len(refs) != 1:
         write(
@@ -67,7 +68,7 @@ def admit(
     if (found.admitted or found.retired) and not dry_run:
         try:
             entered = admission.enter(path, found, os.path.relpath(refs[0].folder, path.absolute().parent), role)
-        except (OSError, ValueError) as exc:
+        except (OSError, ValueError, RefusedError) as exc:
             write(f"scenlint: {visible(str(exc))}\n", sys.stderr)
             raise typer.Exit(2) from None
     if output is Listing.JSON:

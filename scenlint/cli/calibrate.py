@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenlint.cli.ledgers import Folder, Unsafe, existing, names, reported
+from scenlint.cli.ledgers import Folder, Unsafe, Workers, existing, names, reported
+from scenlint.cli.options import configured
 from scenlint.cli.run import Listing, named
 
 if TYPE_CHECKING:
@@ -35,9 +36,7 @@ def calibrate(
     force: Annotated[
         bool, typer.Option("--force", help="Although the gate is not clean, or once more; it is recorded.")
     ] = False,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Trials at once (default: cores / 2).")
-    ] = None,
+    jobs: Workers = None,
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="Use this configuration file.")] = None,
     ledger: Folder = None,
     allow_unsafe: Unsafe = None,
@@ -52,7 +51,6 @@ def calibrate(
     Exit status: 0 admissible, 1 retired, rejected, never solved or blocked, 2 refused, usage or internal error,
     4 nothing decided (inconclusive, budget-bound, stopped, or a person must look first), 130 interrupted.
     """
-    from scenlint import config as configuration
     from scenlint.calibration import run, summary
     from scenlint.calibration.decision import Decided
     from scenlint.calibration.misalignment import holds_up
@@ -76,7 +74,7 @@ def calibrate(
     if not task.exists():
         write(f"scenlint: {visible(str(task))}: no such file or folder\n", sys.stderr)
         raise typer.Exit(2)
-    settings = configuration.load(task if task.is_dir() else task.parent, config)
+    settings = configured([task], config)
     who = named(agent, settings)
     with reported(), Interrupt() as interrupt, watching(quiet=quiet) as watcher:
         request = run.Request(

@@ -17,6 +17,7 @@ Folder = Annotated[
     Path | None,
     typer.Option("--ledger", metavar="FOLDER", help="Where trials are recorded (default: .scenlint)."),
 ]
+Workers = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Trials at once (default: cores / 2).")]
 Unsafe = Annotated[
     list[str] | None,
     typer.Option(metavar="NAMES", help="Allow what a task asks for and is refused, by the name in the refusal."),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenlint.cli.ledgers import Folder, Unsafe, names, reported
+from scenlint.cli.ledgers import Folder, Unsafe, Workers, names, reported
 from scenlint.cli.options import ConfigFile, configured
 
 if TYPE_CHECKING:
@@ -30,9 +30,7 @@ def run(
         str, typer.Option("--agent", "-a", help="`oracle`, `nop`, or an agent of `[agents]` in the configuration.")
     ],
     trials: Annotated[int, typer.Option("--trials", "-n", min=1, help="Trials of each task.")] = 1,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Trials at once (default: cores / 2).")
-    ] = None,
+    jobs: Workers = None,
     config: ConfigFile = None,
     ledger: Folder = None,
     allow_unsafe: Unsafe = None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenlint.cli.ledgers import Folder, Unsafe, names, reported
+from scenlint.cli.ledgers import Folder, Unsafe, Workers, names, reported
 from scenlint.cli.options import (
     Baseline,
     Color,
@@ -37,9 +37,7 @@ if TYPE_CHECKING:
 def validate(
     paths: Paths = None,
     trials: Annotated[int, typer.Option("--trials", "-n", min=1, help="Trials of each agent for each task.")] = 1,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Trials at once (default: cores / 2).")
-    ] = None,
+    jobs: Workers = None,
     select: Annotated[
         list[str] | None,
         typer.Option(metavar="RULES", help="Judge by these only: names, codes, prefixes (SL7), families or ALL."),
