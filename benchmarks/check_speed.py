@@ -21,6 +21,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from timing import figure
+
 Time = tuple[float, float]  # wall, user CPU
 
 
@@ -62,6 +64,8 @@ def compare(title: str, folders: Sequence[Path], harbor: Path, scenlint: Path, r
     print(f"{title}: wall (user CPU) of scenlint, scenlint with a warm cache, harbor lint, reading the bytes")
     print("  " + ", ".join(f"{wall:.3f} s ({user:.3f} s)" for wall, user in (a, w, b, c)))
     print(f"  harbor lint / scenlint: {b[0] / a[0]:.2f} wall, {b[1] / a[1]:.2f} user CPU")
+    figure(f"check of {title}, user CPU", f"{a[1]:.2f} s", f"harbor lint {b[1]:.2f} s: {b[1] / a[1]:.1f} times")
+    figure(f"check of {title}, warm cache", f"{w[1]:.2f} s", f"harbor lint {b[1]:.2f} s: {b[1] / w[1]:.1f} times")
     print(f"  no cache / warm cache: {a[0] / w[0]:.2f} wall, {a[1] / w[1]:.2f} user CPU")
     return a, b
 

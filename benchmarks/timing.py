@@ -1,4 +1,4 @@
-"""Times several ways of doing one thing in turn, so that a slow minute of the machine hits all of them."""
+"""Times several ways of doing one thing in turn, so that a slow minute hits all of them; prints figures."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ def in_turn(ways: Mapping[Way, Callable[[], object]], rounds: int = 1) -> dict[W
             do()
             times[way].append(time.perf_counter() - began)
     return times
+
+
+def figure(what: str, ours: str, other: str = "") -> None:
+    """Print a figure of the table that table.py makes: what it is, ours, and what it is compared with."""
+    print(f"= {what} | {ours} | {other}", flush=True)
 
 
 def spread(times: list[float]) -> str:

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 import bare
-from timing import in_turn, spread
+from timing import figure, in_turn, spread
 
 from scenlint.harness import trial
 from scenlint.harness.agents import Nop, OracleAgent
@@ -99,6 +99,8 @@ def main() -> None:
             medians = {way: statistics.median(t) for way, t in times.items()}
             for way, took in times.items():
                 over = medians["scenlint"] - medians[way]
+                if way != "scenlint":
+                    figure(f"{agent} trial over `{way}`", f"{over:+.2f} s", f"{medians[way]:.2f} s")
                 print(f"{agent:7} {way:9} median {medians[way]:.3f} ({spread(took)})  scenlint's overhead {over:+.3f}")
 
 

@@ -35,7 +35,7 @@ from functools import partial
 from pathlib import Path
 
 import bare
-from timing import in_turn, spread
+from timing import figure, in_turn, spread
 
 from scenlint.harness import images
 from scenlint.harness.engine import Options, connect
@@ -196,6 +196,10 @@ class Subject:
             agree &= agent == BOTH or len({reward for found in rows.values() for reward in found.rewards}) == 1
         ratios = (f"{way} {seconds / pair['scenlint validate']:.2f}" for way, seconds in pair.items())
         print(f"  oracle + nop, as multiples of scenlint validate: {', '.join(ratios)}")
+        ours, theirs = pair["scenlint validate"], pair["harbor"]
+        figure(
+            f"oracle and nop of {self.task}", f"{ours:.1f} s", f"harbor run {theirs:.1f} s: {theirs / ours:.1f} times"
+        )
         return agree
 
 

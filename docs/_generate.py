@@ -8,9 +8,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from scenlint.cli.explain import page_of, page_of_probe
 from scenlint.config import KEYS, schema
+from scenlint.dynamic import pages as experiments
 from scenlint.dynamic.probes import load_probes
+from scenlint.lint.pages import page_of
 from scenlint.lint.registry import load_rules
 from scenlint.rules.base import Rule
 
@@ -59,15 +60,19 @@ def _rules() -> Iterator[tuple[str, str]]:
 def _probes() -> Iterator[tuple[str, str]]:
     probes = sorted(load_probes().values(), key=lambda probe: probe.name)
     rows = [f"| [{p.name}](rules/{p.page}) | {p.rule} | {p.summary.replace('|', chr(92) + '|')} |" for p in probes]
+    paths = [*(p.page for p in probes), *(f"experiments/{kind}.md" for kind in experiments.KINDS)]
     index = [
         "# Probes",
         "Small agents that do no work and try to be paid; `scenlint validate --deep` lets each try.\n"
-        "See [experiments](../deep.md).",
+        "See [experiments](../deep.md), and of the other kinds "
+        + ", ".join(f"[{kind}](rules/experiments/{kind}.md)" for kind in experiments.KINDS)
+        + ".",
         "\n".join(["| probe | reported as | tries |", "|---|---|---|", *rows]),
-        "\n".join(["```{toctree}", ":hidden:", "", *(f"rules/{p.page}" for p in probes), "```"]),
+        "\n".join(["```{toctree}", ":hidden:", "", *(f"rules/{path}" for path in paths), "```"]),
     ]
     yield "probes.md", "\n\n".join(index) + "\n"
-    yield from ((f"rules/{p.page}", page_of_probe(p.name)) for p in probes)
+    yield from ((f"rules/{p.page}", experiments.page_of(p.name)) for p in probes)
+    yield from ((f"rules/experiments/{kind}.md", experiments.page_of(kind)) for kind in experiments.KINDS)
 
 
 def _page(rule: Rule) -> str:
@@ -97,14 +102,16 @@ def _configuration() -> str:
     return "\n\n".join(out) + "\n"
 
 
-def _nested(part: dict[str, Any]) -> Iterator[str]:
+def _nested(part: dict[str, Any], above: str = "") -> Iterator[str]:
     """A row for every key of the tables below a key."""
     inner = part.get("items", part)
     more = inner.get("additionalProperties")
     inner = more if isinstance(more, dict) and "properties" in more else inner
     for name, value in inner.get("properties", {}).items():
         needed = " Required." if name in inner.get("required", ()) else ""
-        yield f"| `{name}` | {_type(value)} | {value.get('description', '')}{needed} |"
+        yield f"| `{above}{name}` | {_type(value)} | {value.get('description', '')}{needed} |"
+        if "properties" in value:
+            yield from _nested(value, f"{above}{name}.")
 
 
 def _type(part: dict[str, Any]) -> str:
@@ -135,7 +142,11 @@ def _commands() -> str:
 
     out = ["# Commands", "What `--help` prints."]
     runner = CliRunner(env={"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"})
-    for name in sorted(str(command.name) for command in app.registered_commands):
-        shown = runner.invoke(app, [name, "--help"], prog_name="scenlint", terminal_width=100)
+    names = [str(command.name) for command in app.registered_commands]
+    for group in app.registered_groups:
+        assert group.typer_instance is not None
+        names += [f"{group.name} {command.name}" for command in group.typer_instance.registered_commands]
+    for name in sorted(names):
+        shown = runner.invoke(app, [*name.split(), "--help"], prog_name="scenlint", terminal_width=100)
         out += [f"## scenlint {name}", f"```text\n{shown.output.strip()}\n```"]
     return "\n\n".join(out) + "\n"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from scenlint import config_agents, config_watch
 from scenlint.source import data
 from scenlint.source.text import Fragment, Source, Span
 from scenlint.task import locks
@@ -112,36 +113,11 @@ KEYS: dict[str, tuple[dict[str, Any], str, str]] = {
         "in it stands for the task's id.",
     ),
     "agents": (
-        {
-            "type": "object",
-            "additionalProperties": {
-                "type": "object",
-                "properties": {
-                    "command": {
-                        **_STRINGS,
-                        "minItems": 1,
-                        "description": "The program and its arguments; SCENLINT_BRIEF_FILE names the brief.",
-                    },
-                    "on-host": {"type": "boolean", "description": "Run it here, not in the task's container."},
-                    "user": {"type": "string", "description": "The container's user that it runs as."},
-                    "env": {
-                        "type": "object",
-                        "additionalProperties": {"type": "string"},
-                        "description": "Variables that it is given.",
-                    },
-                    "files": {
-                        "type": "object",
-                        "additionalProperties": {"type": "string"},
-                        "description": "Copied into the container first: path, relative to this file -> target.",
-                    },
-                },
-                "required": ["command"],
-                "additionalProperties": False,
-            },
-        },
+        config_agents.SCHEMA,
         "{}",
-        "Agents for `scenlint run --agent NAME`, beside `oracle` and `nop`.",
+        "Agents for `--agent NAME`, beside `oracle` and `nop`; each has one of `command`, `llm` and `harbor`.",
     ),
+    "watch": (config_watch.SCHEMA, "{}", config_watch.WORDS),
     "pass-env": (
         _STRINGS,
         "[]",
@@ -188,6 +164,7 @@ class Settings:
     no_ignores: bool = False
     baseline: Path | None = None
     agents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # name -> its table
+    watch: Mapping[str, Any] = field(default_factory=dict)  # the table [watch]
     policy: Policy = field(default_factory=Policy)
 
     def override(
@@ -327,6 +304,9 @@ def _validate(parsed: data.Data, table: tuple[str, ...], values: Any) -> None:
     if error is not None:
         where = _place(parsed.span(*table, *error.absolute_path))
         raise ConfigError(f"{where}: {_wrong(error)}")
+    for name, agent in values.get("agents", {}).items():
+        for key, wrong in config_agents.misplaced(agent):
+            raise ConfigError(f"{_place(parsed.key_span(*table, 'agents', name, key))}: `agents.{name}`: {wrong}")
 
 
 def _wrong(error: Any) -> str:
@@ -340,6 +320,11 @@ def _wrong(error: Any) -> str:
             return f"`{key}` is {error.instance!r}, which is not one of {', '.join(map(str, error.validator_value))}"
         case "required":
             return f"`{key}` lacks {', '.join(f'`{k}`' for k in error.validator_value if k not in error.instance)}"
+        case "oneOf":
+            kinds = [part["required"][0] for part in error.validator_value]
+            found = [f"`{k}`" for k in kinds if k in error.instance]
+            told = ", ".join(f"`{k}`" for k in kinds)
+            return f"`{key}` has {' and '.join(found) or 'no kind'}: an agent has exactly one of {told}"
         case "additionalProperties":
             known = list(error.schema.get("properties", ()))
             other = next(k for k in error.instance if k not in known)
@@ -391,6 +376,7 @@ def _settings(file: Path, parsed: data.Data, table: tuple[str, ...], values: Map
             for n, entry in enumerate(values.get("suppressions", ()))
         ),
         agents=values.get("agents", {}),
+        watch=values.get("watch", {}),
         policy=policy,
     )
 

@@ -5,7 +5,7 @@ sound base task of its format (`format=`, default harbor). `# !rule-name` at the
 (`<!-- !rule-name -->` in Markdown, `// !rule-name` where `//` comments), `expect=3,7` or `expect=file` in the first
 line of a block does where no comment may stand, and `delete` removes the file from the base. Rules about trials judge
 a block `json records=trials.json`: a list of trial records, of which only what matters need be there, with the expected
-places as `expect=tests/test.sh:1`.
+places as `expect=tests/test.sh:1`; `"repeat": 8` stands for so many trials with one attempt after the other.
 """
 
 from __future__ import annotations
@@ -176,7 +176,8 @@ def judge(folder: Path, trials: Sequence[Mapping[str, Any]], *rules: str) -> lis
     """The findings of rules about trials for the one task in a folder and its recorded trials."""
     task = load_task(folder)
     engine = Engine(Settings(root=folder).override(select=list(rules) or None))
-    outcome = engine.judge_trials(task, records(trials, task))
+    about = {r.command for r in engine.selection.rules}
+    outcome = engine.judge_trials(task, records(trials, task), calibration=about == {"calibrate"})
     assert not outcome.crashes, outcome.crashes
     return outcome.findings
 
@@ -184,7 +185,8 @@ def judge(folder: Path, trials: Sequence[Mapping[str, Any]], *rules: str) -> lis
 def records(trials: Sequence[Mapping[str, Any]], task: Task | None = None) -> list[TrialRecord]:
     """Trial records of which only what matters is given: the rest is what a trial with such a reward would have."""
     out = []
-    for number, given in enumerate(trials, 1):
+    repeated = [(n, given) for given in trials for n in range(given.get("repeat", 1))]
+    for number, (again, given) in enumerate(repeated, 1):
         reward = given.get("reward")
         ended = Status.NO_VERDICT if reward is None else Status.PASSED if reward == 1.0 else Status.FAILED
         why = given.get("failure_evidence", "")
@@ -195,6 +197,7 @@ def records(trials: Sequence[Mapping[str, Any]], task: Task | None = None) -> li
             "status": ended,
             "strict": {"reward": reward, "passed": reward == 1.0, "reason": why},
             **given,
+            "attempt": given.get("attempt", 1) + again,
         }
         out.append(TrialRecord.from_json(whole))
     return out

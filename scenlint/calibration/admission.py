@@ -13,17 +13,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from scenlint.calibration.decision import Decided, Decision
-from scenlint.calibration.misalignment import holds_up, signals
-from scenlint.calibration.run import KIND, attempts_of, decision_of, latest
-from scenlint.calibration.triage import Disposition, Verdict, command, confirmed
+from scenlint.calibration.known import known
+from scenlint.calibration.triage import command
+from scenlint.dynamic import first_look
 from scenlint.dynamic.gate import Subject
 from scenlint.harness.ledger import Ledger
 from scenlint.lint.engine import Engine
 from scenlint.report.model import Report
+from scenlint.rulings.calibrations import Calibrated, calibrations, controls
+from scenlint.rulings.decision import Decided, Decision
+from scenlint.rulings.misalignment import holds_up, signals
 from scenlint.source.writing import replace
+from scenlint.stats.words import count
 from scenlint.task.finding import Severity
-from scenlint.task.record import Status, TrialRecord
+from scenlint.task.model import Task
+from scenlint.task.record import AS_IT_IS, Status, TrialRecord
 
 MANIFEST = "scenlint-suite.json"
 VERSION = 1
@@ -47,6 +51,7 @@ class Page:
     image_digest: str
     points: list[Point] = field(default_factory=list)
     calibrations: dict[str, Decision] = field(default_factory=dict)  # agent -> its last one
+    digests: dict[str, str] = field(default_factory=dict)  # part of the task -> sha256
 
     @property
     def admitted(self) -> bool:
@@ -62,30 +67,17 @@ class Page:
 
 def page(subject: Subject, static: Report, ledger: Ledger, engine: Engine) -> Page:
     """What speaks for and against admitting a task, from its records; nothing is run."""
-    assert subject.plan is not None
-    records = current(ledger, subject)
-    said = confirmed(ledger.folder)
+    records = known(ledger, subject)
     first = next((r for r in records if r.agent == "oracle"), None)
     out = Page(subject.task.id, first.task_digest if first else "", first.image_digest if first else "")
+    out.digests = dict(first.digests) if first else {}
     errors = [f for f in static.findings if f.severity is Severity.ERROR]
     told = ", ".join(dict.fromkeys(f.rule for f in errors)) or "no errors"
     out.points.append(Point("static", not errors, told))
-    out.points.append(_controls([r for r in records if r.experiment is None]))
+    out.points.append(_controls(controls(records)))
     out.points.append(_experiments(subject, records, engine))
-    out.points += _calibrations(subject, ledger, records, said, out)
+    out.points += _calibrations(subject.task, records, engine, out)
     return out
-
-
-def current(ledger: Ledger, subject: Subject) -> list[TrialRecord]:
-    """The task's records that are of it as it now stands, the last of each agent and attempt."""
-    assert subject.plan is not None
-    digests = dict(subject.plan.digests)
-    found = [
-        e.record
-        for e in ledger.entries(place=subject.place, finished=True)
-        if all(e.record.digests.get(k) == v for k, v in digests.items() if k != "metadata")
-    ]
-    return list({(r.agent, r.attempt, r.experiment.kind if r.experiment else ""): r for r in found}.values())
 
 
 def _controls(records: Sequence[TrialRecord]) -> Point:
@@ -102,39 +94,40 @@ def _rewards(records: Sequence[TrialRecord]) -> str:
 
 
 def _experiments(subject: Subject, records: Sequence[TrialRecord], engine: Engine) -> Point:
-    made = [r for r in records if r.experiment is not None and r.experiment.kind != KIND]
-    if not made:
-        return Point("probes", None, "no experiments with the task as it stands: `scenlint validate --deep`")
-    ordinary = [r for r in records if r.experiment is None and r.agent in ("oracle", "nop")]
-    outcome = engine.judge_trials(subject.task, [*ordinary, *made], "", deep=True)
+    made = [r for r in records if r.experiment is not None and r.experiment.kind not in AS_IT_IS]
+    if all(first_look.makes(r.experiment) for r in made if r.experiment):
+        seen = "a first look only" if made else "no experiments"
+        return Point("probes", None, f"{seen} with the task as it stands: `scenlint validate --deep`")
+    outcome = engine.judge_trials(subject.task, [*controls(records), *made], deep=True)
     errors = [f for f in outcome.findings if f.severity is Severity.ERROR]
-    told = ", ".join(dict.fromkeys(f.rule for f in errors)) or f"{len(made)} experiments, no errors"
+    told = ", ".join(dict.fromkeys(f.rule for f in errors)) or f"{count(len(made), 'experiment')}, no errors"
     return Point("probes", not errors, told)
 
 
-def _calibrations(
-    subject: Subject, ledger: Ledger, records: Sequence[TrialRecord], said: Sequence[Disposition], out: Page
-) -> list[Point]:
-    controls = [r for r in records if r.experiment is None and r.agent in ("oracle", "nop")]
-    agents = dict.fromkeys(r.agent for r in records if r.experiment and r.experiment.kind == KIND)
-    persons, held = list[str](), dict[str, str]()  # name of a sign -> what it says
-    looked = any(d.about == out.digest and d.verdict is Verdict.ALIGNED for d in said)
-    for agent in agents:
-        entries = latest(attempts_of(ledger, subject, agent))
-        decision = out.calibrations[agent] = decision_of(entries, controls, said, curtail=True)
-        persons += [f"{r.record.id}: {r.person}" for r in decision.rulings if r.person]
-        others = [r for r in records if r.agent != agent]
-        found = [] if looked else signals(subject.task, decision.rulings, others)
-        held |= {s.name: s.text for s in found} if holds_up(found) else {}
-    if not agents:
+def _calibrations(task: Task, records: Sequence[TrialRecord], engine: Engine, out: Page) -> list[Point]:
+    made = calibrations(records)
+    if not made:
         return [Point("calibration", None, "none with the task as it stands: `scenlint calibrate`")]
-    told = "; ".join(f"{agent}: {d.decided} ({d.reason})" for agent, d in out.calibrations.items())
-    decided = [d.decided for d in out.calibrations.values()]
-    points = [Point("calibration", Decided.ADMISSIBLE in decided and Decided.BLOCKED not in decided, told)]
-    signs = "; ".join(f"{name}: {text}" for name, text in sorted(held.items()))
-    waiting = [*persons, *([f"signs of misalignment ({signs}): `{command(out.digest)}`"] if held else [])]
-    points.append(Point("open dispositions", not waiting, "; ".join(waiting) or "none"))
-    return points
+    out.calibrations = {one.agent: one.decision for one in made}
+    found = engine.judge_trials(task, records, calibration=True).findings
+    errors = [f for f in found if f.severity is Severity.ERROR]
+    admissible = any(d.decided is Decided.ADMISSIBLE for d in out.calibrations.values())
+    told = [*map(_told, made), *dict.fromkeys(f"{f.rule}: {f.message}" for f in errors)]
+    signs = signals(task, records)
+    held = "; ".join(dict.fromkeys(f"{s.name}: {s.text}" for s in signs))
+    waiting = [f"{r.record.id}: {r.person}" for one in made for r in one.decision.rulings if r.person]
+    waiting += [f"signs of misalignment ({held}): `{command(out.digest)}`"] if holds_up(signs) else []
+    return [
+        Point("calibration", admissible and not errors, "; ".join(told)),
+        Point("open dispositions", not waiting, "; ".join(waiting) or "none"),
+    ]
+
+
+def _told(one: Calibrated) -> str:
+    """An agent's calibration in words: its decision, that it is not the first one, what it overruled."""
+    forced = next((r.record.experiment.reason for r in one.decision.rulings if r.record.experiment), "")
+    parts = [one.decision.reason, f"calibration {one.number} of this digest" if one.number > 1 else "", forced]
+    return f"{one.agent}: {one.decision.decided} ({'; '.join(filter(None, parts))})"
 
 
 # ---------------------------------------------------------------- the manifest
@@ -166,6 +159,7 @@ def enter(path: Path, decided: Page, place: str, role: str) -> str:
             "path": place,
             "task_digest": decided.digest,
             "image_digest": decided.image_digest,
+            "digests": decided.digests,
             "points": {p.name: p.text for p in decided.points},
             "decided_by": role,
             "at": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -6,17 +6,22 @@ One agent shows difficulty only. Where there are too few trials or agents for a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from scenlint.calibration.classes import rule_on
-from scenlint.calibration.triage import Disposition, applied
+from scenlint.calibration.known import noted
+from scenlint.rulings.calibrations import calibrations, rulings, staged
+from scenlint.rulings.classes import Effect, Ruling
+from scenlint.rulings.consistency import dispersion, irregular
+from scenlint.rulings.decision import Decision
 from scenlint.stats import NotEnoughError
 from scenlint.stats.compare import false_discovery
 from scenlint.stats.discriminate import LEAST_AGENTS, Arms, Curve, ItemRest, abilities, arms, fit, item_rest
 from scenlint.stats.intervals import Interval, Posterior, exact, wilson
-from scenlint.stats.repeat import Dispersion, consistency, pass_all, pass_at, tarone
-from scenlint.task.record import TrialRecord
+from scenlint.stats.repeat import Dispersion, consistency, pass_all, pass_at
+from scenlint.stats.words import count
+from scenlint.task.record import Disposition, TrialRecord
 
 _KS = (1, 2, 4, 8)
 
@@ -28,6 +33,9 @@ class Rate:
     passes: int
     trials: int
     excluded: int
+    dispersion: Dispersion | None = None  # between its blocks of trials
+    irregular: str = ""  # what chance does not explain in the order of its trials
+    rule: str = ""  # what the two-stage rule says of them
 
     @property
     def interval(self) -> Interval:
@@ -43,6 +51,9 @@ class Rate:
             "pass_at": {k: pass_at(k, self.passes, self.trials) for k in _KS},
             "pass_all": {k: pass_all(k, self.passes, self.trials) for k in _KS},
             "consistency": consistency(self.passes, self.trials),
+            "dispersion": self.dispersion._asdict() if self.dispersion else None,
+            "irregular": self.irregular or None,
+            "two_stage_rule": self.rule,
         }  # fmt: skip
 
 
@@ -57,7 +68,6 @@ class Scenario:
     q: float | None = None  # p of the arms, adjusted over all scenarios
     item_rest: ItemRest | None = None
     curve: Curve | None = None
-    dispersion: Dispersion | None = None
     flags: list[str] = field(default_factory=list)
     lacks: dict[str, str] = field(default_factory=dict)
 
@@ -66,14 +76,17 @@ class Scenario:
         """ "discriminates", "weak", "none", "inverted", or "difficulty only" of one agent."""
         return self.arms.label(self.q) if self.arms else "difficulty only" if len(self.rates) < 2 else "not enough data"
 
+    def _information(self) -> dict[str, float]:
+        """The information curve: how much a trial tells about an agent of each ability (in log-odds)."""
+        return {f"{n / 2:g}": self.curve.information(n / 2) for n in range(-6, 7)} if self.curve else {}
+
     def as_json(self) -> dict[str, Any]:
         return {
             "task": self.task, "task_digest": self.digest, "label": self.label, "flags": self.flags,
             "agents": {name: rate.as_json() for name, rate in self.rates.items()},
             "arms": {**self.arms._asdict(), "interval": list(self.arms.interval), "q": self.q} if self.arms else None,
             "item_rest": self.item_rest._asdict() if self.item_rest else None,
-            "curve": self.curve._asdict() if self.curve else None,
-            "dispersion": self.dispersion._asdict() if self.dispersion else None,
+            "curve": {**self.curve._asdict(), "information": self._information()} if self.curve else None,
             "not_enough": self.lacks,
         }  # fmt: skip
 
@@ -90,33 +103,47 @@ def scenarios(
     Without names the arms are the agents whose rate over all scenarios is lowest and highest. `said` is what people
     decided about trials and digests.
     """
-    grouped: dict[tuple[str, str], dict[str, list[TrialRecord]]] = {}
-    controls: dict[tuple[str, str], list[TrialRecord]] = {}
-    for record in records:
-        key = (record.task, record.task_digest)
-        if record.agent in ("oracle", "nop"):
-            controls.setdefault(key, []).append(record)
-        elif record.experiment is None or record.experiment.kind == "calibration":
-            grouped.setdefault(key, {}).setdefault(record.agent, []).append(record)
+    grouped: dict[tuple[str, str], list[TrialRecord]] = {}
+    for record in noted(records, said):
+        grouped.setdefault((record.task, record.task_digest), []).append(record)
     out = []
     for key in sorted(grouped):
-        rates = {agent: _rate(own, controls.get(key, ()), said) for agent, own in sorted(grouped[key].items())}
+        ruled = rulings(grouped[key])
+        if not ruled:
+            continue
+        decided = {one.agent: one.decision for one in calibrations(grouped[key])}
+        solved = any(r.effect is Effect.PASS for own in ruled.values() for r in own)
+        rates = {
+            agent: _rate(own, decided.get(agent) or staged(own, witness=solved)) for agent, own in sorted(ruled.items())
+        }
         out.append(Scenario(*key, rates))
-        if any(d.voids and d.about == key[1] for d in said):
+        if any(d.voids for r in grouped[key] for d in r.dispositions):
             out[-1].flags.append("misaligned: its trials are void")
     ranked = _ranked(out)
     low, high = list(weak) or ranked[:1], list(strong) or ranked[-1:]
     for scenario in out:
         _compare(scenario, low, high)
-        _spread(scenario)
+        scenario.flags += [f"{agent}: {rate.irregular}" for agent, rate in scenario.rates.items() if rate.irregular]
     _adjust(out)
     _against_rest(out, ranked)
     return out
 
 
-def _rate(records: Sequence[TrialRecord], controls: Sequence[TrialRecord], said: Sequence[Disposition]) -> Rate:
-    outcomes = [r.outcome for r in applied(rule_on(records, controls), said)]
-    return Rate(outcomes.count(False), len(outcomes) - outcomes.count(None), outcomes.count(None))
+def _rate(ruled: Sequence[Ruling], decision: Decision) -> Rate:
+    outcomes = [r.outcome for r in ruled]
+    spread, order = None, ""
+    with suppress(NotEnoughError):
+        spread = dispersion(ruled)
+    with suppress(NotEnoughError):
+        order = irregular(ruled)
+    return Rate(
+        outcomes.count(False),
+        len(outcomes) - outcomes.count(None),
+        outcomes.count(None),
+        spread,
+        order,
+        f"{decision.decided} ({decision.reason})",
+    )
 
 
 def _ranked(found: Sequence[Scenario]) -> list[str]:
@@ -150,14 +177,6 @@ def _compare(scenario: Scenario, weak: Sequence[str], strong: Sequence[str]) -> 
         scenario.lacks["arms"] = str(exc)
 
 
-def _spread(scenario: Scenario) -> None:
-    rates = list(scenario.rates.values())
-    try:
-        scenario.dispersion = tarone([r.passes for r in rates], [r.trials for r in rates])
-    except NotEnoughError as exc:
-        scenario.lacks["dispersion"] = str(exc)
-
-
 def _adjust(found: Sequence[Scenario]) -> None:
     tested = [s for s in found if s.arms]
     for scenario, q in zip(tested, false_discovery([s.arms.p for s in tested if s.arms]), strict=True):
@@ -172,7 +191,7 @@ def _against_rest(found: Sequence[Scenario], agents: Sequence[str]) -> None:
     whole = len(counts) == 1 and all(set(s.rates) == set(agents) for s in found)
     why = ""
     if len(agents) < LEAST_AGENTS:
-        why = f"{len(agents)} agents; it needs {LEAST_AGENTS}"
+        why = f"{count(len(agents), 'agent')}; it needs {LEAST_AGENTS}"
     elif not whole or len(found) < 2:
         why = "it needs several scenarios that every agent ran equally often"
     if why:

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from scenlint.calibration.decision import Decided
-from scenlint.calibration.misalignment import Signal, holds_up
 from scenlint.calibration.run import Calibration
+from scenlint.calibration.stated import Stated
 from scenlint.calibration.triage import command
+from scenlint.rulings.decision import Decided
+from scenlint.rulings.misalignment import Signal, beside, holds_up
 from scenlint.stats.twostage import Count, acceptance
-from scenlint.task.record import TrialRecord
 
 _RATES = (0.25, 0.3, 0.5, 0.7, 0.8)  # of genuine failure, at which the rule's risk is told
 _HEADLINES = {
@@ -27,10 +27,10 @@ def as_json(done: Calibration, found: Sequence[Signal]) -> dict[str, Any]:
     decision = done.decision
     return {
         "task": done.subject.task.id,
-        "task_digest": _digest(done),
+        "task_digest": done.digest,
         "agent": done.agent,
         "calibration": done.number,
-        "forced": done.forced,
+        "forced": bool(done.forced), "overruled": done.forced or None,
         "decision": decision.decided.value,
         "reason": decision.reason,
         "needs_person": holds_up(found) or any(r.person for r in decision.rulings),
@@ -55,19 +55,53 @@ def as_json(done: Calibration, found: Sequence[Signal]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def as_text(done: Calibration, found: Sequence[Signal]) -> str:
-    """For a terminal."""
-    return "\n".join(_lines(done, found)) + "\n"
+def as_text(done: Calibration, found: Sequence[Signal], *, listed: bool = False) -> str:
+    """For a terminal; `listed`: findings beside it show the signs."""
+    return "\n".join(_lines(done, found, listed)) + "\n"
 
 
-def _lines(done: Calibration, found: Sequence[Signal]) -> Iterator[str]:
+def stated_json(done: Stated) -> dict[str, Any]:
+    """The ablation, with stable keys."""
+    found = done.found
+    return {
+        "task": done.subject.task.id, "agent": found.agent, "fake_difficulty": found.fake, "complete": found.complete,
+        "p": found.p, "failures": {"silent": found.silent.failures, "stated": found.stated.failures},
+        "drop": found.drop, "interval": list(found.interval), "trials": list(found.trials),
+        "digest": found.rule,
+    }  # fmt: skip
+
+
+def stated_text(done: Stated) -> str:
+    """The ablation for a terminal."""
+    found = done.found
+    low, high = found.interval
+    lines = [f"the brief with the rule stated: digest {found.rule}"]
+    lines += [
+        f"{name}: genuine failures {count.failures}, passes {count.passes}, excluded {count.excluded}"
+        for name, count in (("as it is", found.silent), ("with the rule stated", found.stated))
+    ]
+    lines.append(
+        f"the failure rate drops by {found.drop:.2f} ({low:.2f} to {high:.2f}), p = {found.p:.3g} (Boschloo, one-sided)"
+    )
+    if found.fake:
+        lines.append("fake difficulty: once the rule is stated the task is easy: it goes back for rework")
+    elif not found.complete:
+        lines.append("not decided: stage two and its repetition need eight valid trials each")
+    else:
+        lines.append("it stays hard with the rule stated")
+    return "\n".join(lines) + "\n"
+
+
+def _lines(done: Calibration, found: Sequence[Signal], listed: bool) -> Iterator[str]:
     decision = done.decision
     yield f"{done.subject.task.id} with {done.agent}: {decision.decided}"
     if said := _HEADLINES.get(decision.decided):
         yield f"  {said}"
     yield f"  {decision.reason}"
+    if done.forced:
+        yield f"  forced, which is on record: {done.forced}"
     for finding in done.gate:
-        yield f"  forced through the gate: {finding.rule}: {finding.message}"
+        yield f"      {finding.rule}: {finding.message}"
     for name, count in (("one", decision.one), ("two", decision.two)):
         if count is not None:
             yield (
@@ -91,21 +125,14 @@ def _lines(done: Calibration, found: Sequence[Signal]) -> Iterator[str]:
         f"of the time, one that fails in 3 of 10 trials is admitted {acceptance(0.3, done.number):.0%} of the time"
         + (f" in {done.number} calibrations" if done.number > 1 else "")
     )
-    for signal in found:
-        yield f"  {signal.name}: {signal.text}" + (f" [{signal.check}]" if signal.check else "")
-        if signal.check:
-            yield f"      brief: {signal.brief or 'nothing that the check answers to'}"
-        yield from (f"      seen:  {made}" for made in signal.made)
-    if holds_up(found):
-        yield f"  a person must look before it is admitted: `{command(_digest(done))}`"
+    for signal in () if listed else found:
+        yield f"  {signal.name}: {signal.text}"
+        yield from (f"      {line}" for line in beside(signal))
+    if holds_up(found) and decision.decided not in (Decided.RETIRED, Decided.REJECTED):
+        yield f"  a person must look before it is admitted: `{command(done.digest)}`"
     for ruling in decision.rulings:
         if ruling.person:
-            yield f"  {ruling.record.id}: {ruling.person} ({ruling.evidence})"
-
-
-def _digest(done: Calibration) -> str:
-    records: list[TrialRecord] = [e.record for e in done.entries] + done.controls
-    return next((r.task_digest for r in records if r.task_digest), "")
+            yield f"  {ruling.record.id}: {ruling.person} ({ruling.evidence}): `{command(ruling.record.id)}`"
 
 
 def _count(count: Count) -> dict[str, Any]:

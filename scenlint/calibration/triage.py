@@ -5,68 +5,25 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
 
-from scenlint.calibration.classes import Effect, Ruling
-from scenlint.task.record import FailureClass
+from scenlint.task.record import Disposed, Disposition
 
 FILE = "triage.jsonl"  # in the ledger's folder
+OF_TASKS = (Disposed.MISALIGNED, Disposed.ALIGNED)
 
 
-class Verdict(StrEnum):
-    """What a person can decide."""
-
-    GENUINE = "genuine"  # about a trial: the agent's own failure
-    EXCLUDED = "excluded"  # about a trial: not the agent's doing
-    CHEATING = "cheating"  # about a trial
-    MISALIGNED = "misaligned"  # about a task's digest: brief and verifier disagree, all its trials are void
-    ALIGNED = "aligned"  # about a task's digest: the suspicion was looked into and is none
+def command(about: str) -> str:
+    """How a person decides about a trial, or about a task by its digest."""
+    of_task = about.startswith("sha256:")
+    name = about[:19] if of_task else about
+    verdicts = "|".join(d.value for d in Disposed if (d in OF_TASKS) == of_task)
+    return f"scenlint triage {name} --as {verdicts} --reason … --role …"
 
 
-@dataclass(frozen=True)
-class Disposition:
-    """A decision about a trial (`about` is its id) or a task as it stood (`about` is its digest)."""
-
-    about: str
-    verdict: Verdict
-    reason: str
-    role: str  # of who decided: "maintainer", "reviewer" …
-    at: str = ""  # ISO 8601, UTC
-
-    @property
-    def voids(self) -> bool:
-        return self.verdict is Verdict.MISALIGNED
-
-    def apply(self, ruling: Ruling) -> Ruling:
-        """The ruling as it stands after this decision; the table's own stays on record with the trial."""
-        told = f"{self.role}: {self.reason}"
-        match self.verdict:
-            case Verdict.GENUINE:
-                return replace(ruling, effect=Effect.FAILURE, evidence=told, person="")
-            case Verdict.EXCLUDED:
-                return replace(ruling, effect=Effect.EXCLUDED, evidence=told, person="")
-            case Verdict.CHEATING:
-                return replace(
-                    ruling, effect=Effect.EXCLUDED, failure_class=FailureClass.CHEATING, evidence=told, person=""
-                )
-        return ruling
-
-
-def command(digest: str) -> str:
-    """How a person settles signs of misalignment."""
-    return f"scenlint triage {digest[:19]} --as aligned|misaligned --reason … --role …"
-
-
-def applied(rulings: Sequence[Ruling], said: Sequence[Disposition]) -> list[Ruling]:
-    """The rulings as they stand after what was decided about their trials."""
-    by_trial = {d.about: d for d in said}
-    return [by_trial[r.record.id].apply(r) if r.record.id in by_trial else r for r in rulings]
-
-
-def decide(folder: Path, about: str, verdict: Verdict, reason: str, role: str) -> Disposition:
+def decide(folder: Path, about: str, verdict: Disposed, reason: str, role: str) -> Disposition:
     """Record a decision; ValueError without a reason or a role."""
     if not reason.strip() or not role.strip():
         raise ValueError("a disposition needs a reason, and the role of who decides")
@@ -88,7 +45,7 @@ def history(folder: Path) -> list[Disposition]:
     for line in lines:
         try:
             data = json.loads(line)
-            out.append(Disposition(**{**data, "verdict": Verdict(data["verdict"])}))
+            out.append(Disposition(**{**data, "verdict": Disposed(data["verdict"])}))
         except (ValueError, TypeError, KeyError):
             continue
     return out

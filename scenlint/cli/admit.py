@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -35,30 +34,25 @@ def admit(
     Exit status: 0 admitted (or entered in the regression set), 1 not admitted, 2 usage or internal error.
     """
     from scenlint.calibration import admission
+    from scenlint.dynamic import stage
     from scenlint.dynamic.gate import Gate
-    from scenlint.dynamic.stage import place_of
     from scenlint.harness.engine import Options
     from scenlint.lint import run as lint
-    from scenlint.lint.discover import Finder, format_named
     from scenlint.lint.engine import Engine
     from scenlint.report.style import visible, write
     from scenlint.source.writing import RefusedError
+    from scenlint.task.plan import NotRunnableError
 
     if not task.exists():
         write(f"scenlint: {visible(str(task))}: no such file or folder\n", sys.stderr)
         raise typer.Exit(2)
     settings = configured([task], config)
-    refs = Finder(settings).discover([task]).refs
-    if len(refs) != 1:
-        write(
-            f"scenlint: `{visible(str(task))}` holds {len(refs) or 'no'} tasks; one is admitted at a time\n", sys.stderr
-        )
-        raise typer.Exit(2)
     with existing(ledger) as book:
-        form = format_named(refs[0].format)
-        place = place_of(refs[0], book.folder)
-        gate = Gate(Options(substitutes=settings.policy.substitutes), book)
-        subject = gate.prepare(form.load(refs[0], settings.policy), place, form.plan)
+        try:
+            ref, subject = stage.single(task, settings, Gate(Options(substitutes=settings.policy.substitutes), book))
+        except NotRunnableError as exc:
+            write(f"scenlint: {visible(str(exc))}\n", sys.stderr)
+            raise typer.Exit(2) from None
         if subject.plan is None:
             write(f"scenlint: {visible(subject.obstacle)}\n", sys.stderr)
             raise typer.Exit(2)
@@ -67,7 +61,7 @@ def admit(
     entered = ""
     if (found.admitted or found.retired) and not dry_run:
         try:
-            entered = admission.enter(path, found, os.path.relpath(refs[0].folder, path.absolute().parent), role)
+            entered = admission.enter(path, found, stage.place_of(ref, path.absolute()), role)
         except (OSError, ValueError, RefusedError) as exc:
             write(f"scenlint: {visible(str(exc))}\n", sys.stderr)
             raise typer.Exit(2) from None

@@ -91,6 +91,7 @@ def _reports(paths: Sequence[Path], settings: Settings, trials: bool) -> Iterato
         from scenlint.cli.ledgers import reported
         from scenlint.cli.live import watching
         from scenlint.dynamic import stage
+        from scenlint.dynamic.first_look import WISHES
 
         with reported(), watching() as watcher:
-            yield stage.validate(stage.Request(paths, settings, watcher))
+            yield stage.validate(stage.Request(paths, settings, watcher, deep=WISHES))

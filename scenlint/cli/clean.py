@@ -32,20 +32,27 @@ def clean(
 
     Exit status: 0 done, 1 something could not be removed, 2 usage error, or no engine answers.
     """
+    from scenlint.grading.audit.chain import FOLDER, SUFFIX
     from scenlint.report.style import visible, write
+    from scenlint.report.summary import count
 
     if cache:
         _empty_cache(dry_run)
         if not (images or ledger_before):
             return
-    before = _moment(ledger_before) if ledger_before else None
+    before = moment(ledger_before) if ledger_before else None
     verb = "would remove" if dry_run else "removed"
     if before is not None:
         with existing(ledger) as book:
-            old = [e for e in book.entries() if e.record.started < before.isoformat() and not e.running]
+            audited = {path.stem for path in (book.folder / FOLDER).glob(f"*{SUFFIX}")}
+            past = [row for row in book.rows(before=before.isoformat()) if not row.running]
+            old = [row for row in past if row.kind != "grade" or row.name not in audited]
+            kept = len(past) - len(old)
             if not dry_run:
                 book.remove(old)
-        write(f"{verb} {len(old)} trial{'' if len(old) == 1 else 's'} from the ledger\n")
+        write(f"{verb} {count(len(old), 'trial')} from the ledger\n")
+        if kept:
+            write(f"kept {count(kept, 'trial')} of runs with an audit record (see `scenlint audit list`)\n")
     sandboxes, stuck = _sandboxes(ledger, dry_run)
     gone, problem = _engine(dry_run, images)
     for kind, names in {"sandbox of trial": sandboxes, **gone}.items():
@@ -67,12 +74,13 @@ def _sandboxes(folder: Path | None, dry_run: bool) -> tuple[list[str], str]:
     if not (ledger_folder(folder) / "ledger.db").exists():
         return [], ""
     with existing(folder) as book:
-        found = [entry for entry in book.entries() if not entry.running and local.left(entry.folder)]
+        folders = (book.folder_of(row.id) for row in book.rows() if not row.running)
+        found = [place for place in folders if local.left(place)]
     if not dry_run:
-        for entry in found:
-            local.clear(entry.folder)
-    stuck = [str(path) for entry in found for path in local.left(entry.folder) if not dry_run]
-    gone = [entry.id for entry in found if dry_run or not local.left(entry.folder)]
+        for place in found:
+            local.clear(place)
+    stuck = [str(path) for place in found for path in local.left(place) if not dry_run]
+    gone = [place.name for place in found if dry_run or not local.left(place)]
     return gone, f"cannot be removed: {', '.join(stuck)}" if stuck else ""
 
 
@@ -106,7 +114,8 @@ def _engine(dry_run: bool, images: bool) -> tuple[dict[str, list[str]], str]:
     return gone, "; ".join(dict.fromkeys([*left.failed, *built.failed]))
 
 
-def _moment(text: str) -> datetime:
+def moment(text: str) -> datetime:
+    """A date or an age as the user writes them."""
     if age := _AGE.fullmatch(text):
         return datetime.now(UTC) - timedelta(**{_UNITS[age[2]]: int(age[1])})
     try:

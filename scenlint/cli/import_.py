@@ -38,7 +38,8 @@ def import_(
     if missing:
         raise typer.Exit(2)
     found = [read(path) for path in paths]
-    records = list({r.id: r for one in found for r in one.records}.values())
+    every = [r for one in found for r in one.records]
+    records = list({r.id: r for r in every}.values())
     problems = [p for one in found for p in one.problems]
     known: set[str] = set()
     with reported():
@@ -46,7 +47,7 @@ def import_(
         if not dry_run or (folder / "ledger.db").exists():
             book = Ledger(folder)
             try:
-                known = {e.id for e in book.entries()} & {r.id for r in records}
+                known = {r.id for r in records if book.count(trial=r.id)}
                 if not dry_run:
                     book.take_in([r for r in records if r.id not in known])
             finally:
@@ -55,13 +56,16 @@ def import_(
     if output is Listing.JSON:
         told = [{"source": s, "agent": a, "status": st, "trials": n} for (s, a, st), n in sorted(counts.items())]
         told_problems = [{"path": str(p.path), "text": p.text} for p in problems]
-        write(json.dumps({"read": told, "duplicates": len(known), "problems": told_problems}, indent=2) + "\n")
+        doubles = {"duplicates": len(known), "repeated": len(every) - len(records)}
+        write(json.dumps({"read": told, **doubles, "problems": told_problems}, indent=2) + "\n")
     else:
         for (source, agent, status), n in sorted(counts.items()):
             write(f"{source}: {visible(agent)}: {n} {status}\n")
         new = len(records) - len(known)
-        what = "new" if dry_run else "taken in"
-        write(f"{count(len(records), 'trial')} read, {new} {what}, {len(known)} were there already\n")
+        parts = [f"{new} {'new' if dry_run else 'taken in'}", f"{len(known)} there already"]
+        if twice := len(every) - len(records):
+            parts.append(f"{twice} left out, as {'it is' if twice == 1 else 'they are'} in the files more than once")
+        write(f"{count(len(records), 'trial')} read: {', '.join(parts)}\n")
     for problem in problems:
         write(f"scenlint: {visible(str(problem.path))}: {visible(problem.text)}\n", sys.stderr)
     raise typer.Exit(1 if problems else 0 if records else 3)

@@ -38,6 +38,17 @@ apps = "apps.yaml"
 command = ["python3", "/opt/solver/main.py"]
 files = { "agents/solver" = "/opt/solver" }
 """,
+    "watch": """[watch.types.refund]
+success = { usual = 0.92, alert = 0.8 }
+
+[watch.fields]
+task-type = "task.kind"
+
+[watch.webhook]
+url = "https://alerts.example.org/scenlint"
+header = "Authorization"
+secret-env = "ALERTS_TOKEN"
+""",
     "suppressions": """[[suppressions]]
 rule = "unknown-metadata-key"
 path = "tasks/crm/create-lead/meta.json"

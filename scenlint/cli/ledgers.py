@@ -18,6 +18,9 @@ Folder = Annotated[
     typer.Option("--ledger", metavar="FOLDER", help="Where trials are recorded (default: .scenlint)."),
 ]
 Workers = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Trials at once (default: cores / 2).")]
+Cluster = Annotated[
+    str, typer.Option(metavar="ADDRESS", help="Run trials on this Dask cluster: tcp://… or tls://… (scenlint[dask]).")
+]
 Unsafe = Annotated[
     list[str] | None,
     typer.Option(metavar="NAMES", help="Allow what a task asks for and is refused, by the name in the refusal."),
@@ -26,12 +29,13 @@ Unsafe = Annotated[
 
 @contextmanager
 def reported() -> Iterator[None]:
-    """A ledger that cannot be used ends the command with status 2."""
+    """A ledger, or a cluster, that cannot be used ends the command with status 2."""
+    from scenlint.harness.cluster import ClusterError
     from scenlint.harness.ledger import LedgerError
 
     try:
         yield
-    except LedgerError as exc:
+    except (LedgerError, ClusterError) as exc:
         print(f"scenlint: {exc}", file=sys.stderr)
         raise typer.Exit(2) from None
 
@@ -39,7 +43,7 @@ def reported() -> Iterator[None]:
 @contextmanager
 def existing(folder: Path | None) -> Iterator[Ledger]:
     """The ledger that is there."""
-    from scenlint.dynamic.stage import ledger_folder
+    from scenlint.dynamic.place import ledger_folder
     from scenlint.harness.ledger import Ledger
 
     with reported():

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from scenlint.cli.tally import Tally
 from scenlint.report.style import visible, wants_color, write
 from scenlint.task.record import PhaseName, Status
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _ORDER = list(PhaseName)
 _LONGEST = 12  # running trials shown at once
+_AGENTS = ("calibration", "grade")  # experiments that are ordinary trials of an agent
 _COLORS = {
     "broken": "red",
     "leak": "red",
@@ -48,13 +50,23 @@ class Lines(Quiet):
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._tally = Tally()
 
     def planned(self, jobs: Sequence[Job], reused: int) -> None:
+        with self._lock:
+            self._tally.planned(_number(jobs))
         if jobs or reused:
             self._print(planned(jobs, reused))
 
     def ended(self, job: Job, record: TrialRecord) -> None:
-        self._print(f"{visible(_title(job))}: {visible(_outcome(record))}")
+        with self._lock:
+            self._tally.ended(record)
+            far = f" [{self._tally}]" if job.experiment and job.experiment.kind == "grade" else ""
+        self._print(f"{visible(_title(job))}: {visible(_outcome(record))}{far}")
+
+    def left_out(self, job: Job) -> None:
+        with self._lock:
+            self._tally.left_out(_number([job]))
 
     def note(self, text: str) -> None:
         self._print(visible(text))
@@ -73,7 +85,7 @@ class Table(Quiet):
 
         self._lock = threading.Lock()
         self._running: dict[str, tuple[Job, str, float]] = {}
-        self._all = self._done = 0
+        self._tally = Tally()
         self._left: Counter[str] = Counter()  # kind -> trials that have not ended
         self._console = Console(stderr=True, no_color=not wants_color(sys.stderr), highlight=False)
         self._live = Live(console=self._console, get_renderable=self._render, refresh_per_second=4, transient=True)
@@ -88,7 +100,7 @@ class Table(Quiet):
     def planned(self, jobs: Sequence[Job], reused: int) -> None:
         with self._lock:
             every = [j for job in jobs for j in (job, job.partner) if j]
-            self._all += len(every)
+            self._tally.planned(len(every))
             self._left.update(_kind(job) for job in every)
         if jobs or reused:
             self._print(planned(jobs, reused), "dim")
@@ -106,14 +118,14 @@ class Table(Quiet):
     def ended(self, job: Job, record: TrialRecord) -> None:
         with self._lock:
             self._running.pop(record.id, None)
-            self._done += 1
+            self._tally.ended(record)
             self._left[_kind(job)] -= 1
         self._print(f"{visible(_title(job))}: {visible(_outcome(record))}", _color(record))
 
     def left_out(self, job: Job) -> None:
         with self._lock:
             every = [j for j in (job, job.partner) if j]
-            self._done += len(every)
+            self._tally.left_out(len(every))
             self._left.subtract(_kind(j) for j in every)
 
     def note(self, text: str) -> None:
@@ -131,7 +143,8 @@ class Table(Quiet):
         from rich.text import Text
 
         with self._lock:
-            running, done = list(self._running.values()), self._done
+            running, told = list(self._running.values()), str(self._tally)
+            done, every = self._tally.done, self._tally.all
             waiting = self._left - Counter(_kind(job) for job, _, _ in running)
         grid = Grid.grid(padding=(0, 2))
         for job, phase, began in running[:_LONGEST]:
@@ -140,8 +153,8 @@ class Table(Quiet):
         more = len(running) - _LONGEST
         foot = Grid.grid(padding=(0, 2))
         left = ", ".join(f"{n} {_plural(kind, n)}" for kind, n in waiting.items())
-        told = f"{done} of {self._all} trials" + (f"; waiting: {left}" if left else "")
-        foot.add_row(ProgressBar(self._all or 1, done, width=30), Text(told))
+        told += f"; waiting: {left}" if left else ""
+        foot.add_row(ProgressBar(every or 1, done, width=30), Text(told))
         return Group(grid, *([Text(f"and {more} more")] if more > 0 else []), foot)
 
 
@@ -159,7 +172,7 @@ def watching(*, quiet: bool = False) -> Iterator[Quiet]:
 
 def planned(jobs: Sequence[Job], reused: int) -> str:
     """What is about to be done, and why trials that are recorded are run again."""
-    number = sum(2 if job.partner else 1 for job in jobs)
+    number = _number(jobs)
     kinds = Counter(_kind(j) for job in jobs for j in (job, job.partner) if j)
     which = f" ({', '.join(f'{n} {_plural(kind, n)}' for kind, n in kinds.items())})" if set(kinds) - {"trial"} else ""
     parts = [f"{number} {_plural('trial', number)} to run{which}"]
@@ -170,8 +183,12 @@ def planned(jobs: Sequence[Job], reused: int) -> str:
     return ", ".join([*parts, *again])
 
 
+def _number(jobs: Sequence[Job]) -> int:
+    return sum(2 if job.partner else 1 for job in jobs)
+
+
 def _kind(job: Job) -> str:
-    return job.experiment.kind if job.experiment else "trial"
+    return job.experiment.kind if job.experiment and job.experiment.kind not in _AGENTS else "trial"
 
 
 def _plural(noun: str, number: int) -> str:
@@ -187,7 +204,7 @@ def _title(job: Job) -> str:
 
 
 def _outcome(record: TrialRecord) -> str:
-    if record.experiment is not None and record.experiment.kind != "calibration":
+    if record.experiment is not None and record.experiment.kind not in _AGENTS:
         why = f": {record.experiment.reason}" if record.experiment.outcome == "skipped" else ""
         reward = "no verdict" if record.reward is None else f"reward {record.reward:g}"
         return f"{record.experiment.outcome or 'not judged'}, {reward} ({record.duration:.1f} s){why}"
@@ -199,7 +216,7 @@ def _outcome(record: TrialRecord) -> str:
 
 def _color(record: TrialRecord) -> str:
     """Green is what is hoped for: that doing nothing fails, and everybody else passes."""
-    if record.experiment is not None and record.experiment.kind != "calibration":
+    if record.experiment is not None and record.experiment.kind not in _AGENTS:
         came = record.experiment.outcome
         return _MUTANTS.get((record.experiment.expected, came), _COLORS.get(came, "green" if came else "yellow"))
     if record.status is Status.NO_VERDICT:

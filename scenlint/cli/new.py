@@ -62,6 +62,7 @@ def new(
 def _settings(starter: Starter, folder: Path, settings: Settings) -> list[str]:
     """The configuration file, written where there is none; where there is one, the lines it lacks are printed."""
     from scenlint.config import FILE_NAME
+    from scenlint.report.model import relative
     from scenlint.report.style import visible
     from scenlint.report.style import write as say
 
@@ -77,10 +78,8 @@ def _settings(starter: Starter, folder: Path, settings: Settings) -> list[str]:
     wanted = starter.settings.replace("{here}", "" if inside == "." else f"{inside}/")
     there = settings.file.read_text("utf-8")
     if any(line.strip() and line not in there for line in wanted.splitlines() if not line.startswith("#")):
-        say(
-            f"{visible(str(settings.file))} is kept as it is; the task needs in it:\n\n{visible_lines(wanted)}\n",
-            sys.stderr,
-        )
+        kept = visible(relative(settings.file, Path.cwd()))
+        say(f"{kept} is kept as it is; the task needs in it:\n\n{visible_lines(wanted)}\n", sys.stderr)
     return []
 
 

@@ -49,14 +49,19 @@ def emit(
     if file is None:
         write(text)
     else:
-        try:
-            file.write_text(text, "utf-8")
-        except OSError as exc:
-            raise ConfigError(f"{file} cannot be written: {exc.strerror}") from None
+        write_file(file, text)
     for message in [*(f"{p}: no such file or folder" for p in report.missing), *report.crashes]:
         print(f"scenlint: {message}", file=sys.stderr)
     if report.crashes:
         print("scenlint: this is a fault of scenlint or of an installed rule; please report it", file=sys.stderr)
+
+
+def write_file(file: Path, text: str) -> None:
+    """Write an output; ConfigError where it cannot be."""
+    try:
+        file.write_text(text, "utf-8")
+    except OSError as exc:
+        raise ConfigError(f"{file} cannot be written: {exc.strerror}") from None
 
 
 def status(report: Report, fail_on: Severity, exit_zero: bool, require_complete: bool) -> int:

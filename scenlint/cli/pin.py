@@ -62,8 +62,8 @@ def pin(
     code = fixing.faults(report)
     if code:
         raise typer.Exit(code)
-    left = {_named(finding): finding.rule for finding in report.findings if finding.fix is None}
-    found = _of_engine([name for name, rule in left.items() if rule == RULES[0]]) if engine else {}
+    left = {_named(finding): finding for finding in reversed(report.ordered()) if finding.fix is None}
+    found = _of_engine([name for name, finding in left.items() if finding.rule == RULES[0]]) if engine else {}
     settings = replace(settings, policy=replace(settings.policy, digests={**settings.policy.digests, **found}))
     done = _locked(lock, found) if found else Fixed()
     if diff:
@@ -75,10 +75,13 @@ def pin(
         pinned = 0 if lock_only else sum(fixing.fix(checked, unsafe=False).fixed.values())
         print(f"{pinned} pinned in the tasks, {len(found)} added to {lock.name}")
     unknown = [name for name in left if image_key(name) not in found]
-    for name in unknown:
+    for name in reversed(unknown):
+        finding = left[name]
         why = "no digest of it is known here: pull it, or give it under `[images] digests`"
-        said = why if left[name] == RULES[0] else "it names no version, so there is nothing to pin: name one"
-        print(f"scenlint: not pinned: `{visible(name)}`: {said}", file=sys.stderr)
+        said = why if finding.rule == RULES[0] else "it names no version, so there is nothing to pin: name one"
+        at = finding.location
+        place = f"{visible(report.path(at.path))}:{at.line}:{at.column}"
+        print(f"{place}: not pinned: `{visible(name)}`: {said}", file=sys.stderr)
     raise typer.Exit(1 if unknown or (diff and done.files) else 0)
 
 

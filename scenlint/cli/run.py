@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenlint.cli.ledgers import Folder, Unsafe, Workers, names, reported
+from scenlint.cli.ledgers import Cluster, Folder, Unsafe, Workers, names, reported
 from scenlint.cli.options import ConfigFile, configured
 
 if TYPE_CHECKING:
@@ -27,10 +27,14 @@ class Listing(StrEnum):
 def run(
     tasks: Annotated[list[Path], typer.Argument(metavar="TASK…", help="Tasks, or folders of tasks.")],
     agent: Annotated[
-        str, typer.Option("--agent", "-a", help="`oracle`, `nop`, or an agent of `[agents]` in the configuration.")
+        str,
+        typer.Option(
+            "--agent", "-a", help="`oracle`, `nop`, an agent of `[agents]` in the configuration, or `harbor:NAME`."
+        ),
     ],
     trials: Annotated[int, typer.Option("--trials", "-n", min=1, help="Trials of each task.")] = 1,
     jobs: Workers = None,
+    cluster: Cluster = "",
     config: ConfigFile = None,
     ledger: Folder = None,
     allow_unsafe: Unsafe = None,
@@ -57,6 +61,7 @@ def run(
                 agents=(who,),
                 trials=trials,
                 workers=jobs,
+                cluster=cluster,
                 ledger=ledger,
                 allow_unsafe=names(allow_unsafe),
                 resume=False,
@@ -69,26 +74,10 @@ def run(
 
 
 def named(name: str, settings: Settings) -> Agent:
-    """The agent of that name."""
-    from scenlint.config import ConfigError
-    from scenlint.harness.agents import CommandAgent, Nop, OracleAgent
-    from scenlint.task.plan import Upload
+    """The agent of that name, for every command with `--agent`."""
+    from scenlint.dynamic.agents import agent_named
 
-    if name in ("oracle", "nop"):
-        return OracleAgent() if name == "oracle" else Nop()
-    given = settings.agents.get(name)
-    if given is None:
-        known = ", ".join(f"`{n}`" for n in ("oracle", "nop", *settings.agents))
-        raise ConfigError(f"no agent is called `{name}`; known are {known} (`[agents.{name}]` would define it)")
-    files = given.get("files", {}).items()
-    return CommandAgent(
-        tuple(given["command"]),
-        on_host=given.get("on-host", False),
-        name=name,
-        env=tuple(given.get("env", {}).items()),
-        user=given.get("user"),
-        uploads=tuple(Upload(settings.root / source, target) for source, target in files),
-    )
+    return agent_named(name, settings)
 
 
 def _print(done: Run, output: Listing) -> None:

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from enum import StrEnum
+from functools import lru_cache
+from itertools import chain, islice
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenlint.cli.ledgers import Folder, existing
+from scenlint.cli.ledgers import Folder, existing, reported
 from scenlint.source.secrets import redact
+from scenlint.task.record import FailureClass, Status
 
 if TYPE_CHECKING:
-    from scenlint.harness.ledger import Entry
+    from scenlint.harness.ledger import Entry, Filters, Ledger, Row
     from scenlint.task.record import Phase, TrialRecord, Verdict
 
+_PLAIN = re.compile(r"[0-9a-z]{1,20}-[0-9]{1,9}|[0-9.-]+")  # a trial's id, or a number
+_PAGE = 1000  # lines written at a time
 _LINES = 12  # of a phase's output, unless all is asked for
 
 
@@ -30,31 +37,81 @@ def trials(
     trial: Annotated[str, typer.Argument(help="The trial to show, or the beginning of its id.")] = "",
     task: Annotated[str, typer.Option(help="Only trials of this task.")] = "",
     agent: Annotated[str, typer.Option(help="Only trials of this agent.")] = "",
+    model: Annotated[str, typer.Option(help="Only trials of this model.")] = "",
+    run: Annotated[str, typer.Option(help="Only trials of this run of `scenlint grade`.")] = "",
+    kind: Annotated[str, typer.Option(help="Only trials of this kind: grade, calibration, probe, mutant …")] = "",
+    status: Annotated[Status | None, typer.Option(help="Only trials that ended so.")] = None,
+    failure: Annotated[FailureClass | None, typer.Option(help="Only trials that failed so.")] = None,
+    since: Annotated[
+        str, typer.Option(metavar="WHEN", help="Only trials from then on: a date (2025-01-31) or an age (30d, 12h).")
+    ] = "",
+    limit: Annotated[int, typer.Option(min=0, help="List no more than the newest so many; 0 lists all.")] = 1000,
     full: Annotated[bool, typer.Option("--full", help="Show outputs as far as they are recorded.")] = False,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Make a damaged ledger anew, of the records in the trials' folders.")
+    ] = False,
     output: Annotated[Listing, typer.Option("--format", "-f", help="How to print.")] = Listing.TEXT,
     ledger: Folder = None,
 ) -> None:
     """List the recorded trials, or show one: phases, outputs, checks, and both verdicts.
 
-    Exit status: 0 shown, 2 there is no such trial, or no ledger.
+    Exit status: 0 shown, 1 made anew, and some records could not be read, 2 there is no such trial, or no ledger.
     """
+    from scenlint.cli.clean import moment
+    from scenlint.report.style import write
+
+    if rebuild:
+        _rebuild(ledger)
+        return
+    with existing(ledger) as book:
+        if trial:
+            found = _one(book, trial)
+            if output is Listing.JSON:
+                write(json.dumps({**trial_json(found.record, found.folder), "running": found.running}, indent=2) + "\n")
+            else:
+                write(shown(found.record, found.folder, full=full, running=found.running))
+            return
+        # A run names the trials that it graded.
+        filters: Filters = {"task": task, "agent": agent, "model": model, "kind": "grade" if run else kind, "name": run}
+        filters["status"], filters["failure_class"] = status or "", failure or ""
+        filters["since"] = moment(since).isoformat() if since else ""
+        left_out = max(0, book.count(**filters) - limit) if limit else 0
+        texts = (_json if output is Listing.JSON else _list)(book, limit or None, left_out, filters)
+        while page := list(islice(texts, _PAGE)):
+            write("".join(page))
+
+
+def _one(book: Ledger, trial: str) -> Entry:
+    """The trial of this id, or whose id begins so; it ends the command where there is none, or more than one."""
     from scenlint.report.style import visible, write
 
-    with existing(ledger) as book:
-        found = book.entries(task=task, agent=agent, id=trial)
-    exact = [entry for entry in found if entry.id == trial]
-    found = exact or found
-    if trial and len(found) != 1:
-        many = f"the ids of {len(found)} trials begin with it" if found else "`scenlint trials` lists those there are"
+    number = book.count(id=trial)
+    found = book.entry(trial) or (next(book.each(id=trial), None) if number == 1 else None)
+    if found is None:
+        many = f"the ids of {number} trials begin with it" if number else "`scenlint trials` lists those there are"
         write(f"scenlint: no trial is called `{visible(trial)}`: {many}\n", sys.stderr)
         raise typer.Exit(2)
-    if output is Listing.JSON:
-        listed = [{**trial_json(e.record, e.folder), "running": e.running} for e in found]
-        write(json.dumps(listed[0] if trial else {"trials": listed}, indent=2) + "\n")
-    elif trial:
-        write(shown(found[0].record, found[0].folder, full=full, running=found[0].running))
-    else:
-        write(_list(found))
+    return found
+
+
+def _rebuild(folder: Path | None) -> None:
+    from scenlint.dynamic.stage import ledger_folder
+    from scenlint.harness.ledger.rebuild import rebuild
+    from scenlint.report.style import visible, write
+    from scenlint.report.summary import count
+
+    with reported():
+        made = rebuild(ledger_folder(folder))
+    write(f"the ledger was made anew: {count(made.trials, 'trial')}, {made.from_folders} of them from their folders\n")
+    if made.old:
+        write(f"the old database is kept as {visible(str(made.old))}\n")
+    for problem in made.problems:
+        write(f"scenlint: {visible(problem)}\n", sys.stderr)
+    if made.problems:
+        raise typer.Exit(1)
+
+
+# ---------------------------------------------------------------- many
 
 
 def trial_json(record: TrialRecord, folder: Path) -> dict[str, Any]:
@@ -65,35 +122,58 @@ def trial_json(record: TrialRecord, folder: Path) -> dict[str, Any]:
     return trial(TrialLine(record, folder), Report("", Path.cwd()))
 
 
-def _list(entries: Sequence[Entry]) -> str:
+def _json(book: Ledger, newest: int | None, left_out: int, filters: Filters) -> Iterator[str]:
+    """One document, written trial by trial, as there may be many."""
+    separator = "\n"
+    yield '{\n  "trials": ['
+    for entry in book.each(newest=newest, **filters):
+        told = json.dumps({**trial_json(entry.record, entry.folder), "running": entry.running}, indent=2)
+        yield separator + indent(told, "    ")
+        separator = ",\n"
+    yield "\n  ],\n" if separator != "\n" else "],\n"
+    yield f'  "left_out": {left_out}\n}}\n'
+
+
+def _list(book: Ledger, newest: int | None, left_out: int, filters: Filters) -> Iterator[str]:
+    """A table; of many trials it is read twice rather than held."""
+    some, head = False, ("trial", "started", "task", "agent", "reward", "status", "seconds")
+    wide = [len(name) for name in head]
+    for cells in _cells(book, newest, filters):
+        wide = [max(w, len(cell)) for w, cell in zip(wide, cells, strict=True)]
+        some = True
+    if not some:
+        yield "no such trial is recorded\n"
+        return
+    for cells in chain([head], _cells(book, newest, filters)):
+        yield "  ".join([*(f"{cell:<{w}}" for cell, w in zip(cells[:-1], wide, strict=False)), cells[-1]]) + "\n"
+    if left_out:
+        left = f"{left_out:,} older trial{' is' if left_out == 1 else 's are'} not listed"
+        yield f"{left}; `--limit 0` lists all, and options such as `--task` and `--since` select\n"
+
+
+def _cells(book: Ledger, newest: int | None, filters: Filters) -> Iterator[tuple[str, ...]]:
     from scenlint.report.style import visible
 
-    if not entries:
-        return "no such trial is recorded\n"
-    head = ("trial", "started", "task", "agent", "reward", "status", "seconds")
-    rows = [head, *(tuple(map(visible, _row(entry))) for entry in entries)]
-    wide = [max(len(row[n]) for row in rows) for n in range(len(head) - 1)]
-    return "\n".join("  ".join([*(f"{row[n]:<{w}}" for n, w in enumerate(wide)), row[-1]]) for row in rows) + "\n"
+    seen = lru_cache(10_000)(visible)  # of a million trials most cells are the same
+    for row in book.rows(newest=newest, **filters):
+        yield tuple(cell if _PLAIN.fullmatch(cell) else seen(cell) for cell in _row(row))
 
 
-def _row(entry: Entry) -> tuple[str, ...]:
-    record = entry.record
-    who = record.agent + (f" #{record.attempt}" if record.attempt > 1 else "")
-    status = _status(record, running=entry.running, finished=entry.finished)
+def _row(row: Row) -> tuple[str, ...]:
+    who = row.agent + (f" #{row.attempt}" if row.attempt > 1 else "")
+    status = _ended(row.status, row.outcome, row.failure_class, running=row.running, finished=row.finished)
     return (
-        *(entry.id, record.started[:16].replace("T", " "), record.task, who, _reward(record.reward), status),
-        f"{record.duration:.1f}" if entry.finished else "",
+        *(row.id, row.started[:16].replace("T", " "), row.task, who, _reward(row.reward), status),
+        f"{row.duration:.1f}" if row.finished else "",
     )
 
 
-def _status(record: TrialRecord, *, running: bool = False, finished: bool = True) -> str:
+def _ended(status: str, outcome: str, failure: str, *, running: bool = False, finished: bool = True) -> str:
     if running:
         return "running"
     if not finished:
         return "no verdict (interrupted)"
-    if record.experiment is not None and record.experiment.outcome:
-        return f"{record.status.value} ({record.experiment.outcome})"
-    return record.status.value + (f" ({record.failure_class.value})" if record.failure_class else "")
+    return f"{status} ({outcome or failure})" if outcome or failure else status
 
 
 def _reward(reward: float | None) -> str:
@@ -119,7 +199,7 @@ def shown(record: TrialRecord, folder: Path, *, full: bool = False, running: boo
         "task": f"{record.task} ({record.format})",
         "agent": record.agent + (f", attempt {record.attempt}" if record.attempt > 1 else ""),
         **tried,
-        "status": _status(record, running=running),
+        "status": _ended(record.status, made.outcome if made else "", record.failure_class or "", running=running),
         "why": record.failure_evidence,
         "strict": _verdict(record.strict),
         "harness": _verdict(record.harness),
@@ -128,6 +208,7 @@ def shown(record: TrialRecord, folder: Path, *, full: bool = False, running: boo
         "verifier": f"{record.verifier_image} {record.verifier_image_digest}".strip(),
         "instead": record.substitute,
         "started": f"{record.started}, took {record.duration:.1f} s",
+        "model": _spent(record),
         "folder": str(folder),
     }
     lines = [f"trial {record.id}", *(f"  {name:<8} {visible(redact(text))}" for name, text in facts.items() if text)]
@@ -145,6 +226,14 @@ def shown(record: TrialRecord, folder: Path, *, full: bool = False, running: boo
         if check.passed is not True:
             lines += _excerpt(check.detail, full)
     return "\n".join(lines) + "\n"
+
+
+def _spent(record: TrialRecord) -> str:
+    """The model, and what it used up, as far as that is known."""
+    tokens = (record.input_tokens, "tokens in"), (record.output_tokens, "out")
+    known = [f"{number} {word}" for number, word in tokens if number is not None]
+    cost = [] if record.cost_usd is None else [f"{record.cost_usd:.4g} USD"]
+    return ", ".join(filter(None, [record.model, *known, *cost]))
 
 
 def _phase(phase: Phase, folder: Path, full: bool) -> Iterator[str]:

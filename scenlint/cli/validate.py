@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenlint.cli.ledgers import Folder, Unsafe, Workers, names, reported
+from scenlint.cli.ledgers import Cluster, Folder, Unsafe, Workers, names, reported
 from scenlint.cli.options import (
     Baseline,
     Color,
@@ -38,6 +38,7 @@ def validate(
     paths: Paths = None,
     trials: Annotated[int, typer.Option("--trials", "-n", min=1, help="Trials of each agent for each task.")] = 1,
     jobs: Workers = None,
+    cluster: Cluster = "",
     select: Annotated[
         list[str] | None,
         typer.Option(metavar="RULES", help="Judge by these only: names, codes, prefixes (SL7), families or ALL."),
@@ -51,6 +52,10 @@ def validate(
         bool, typer.Option("--no-resume", help="Run every trial, also those whose record still serves.")
     ] = False,
     allow_unsafe: Unsafe = None,
+    gate: Annotated[
+        bool,
+        typer.Option("--gate", help="Only the oracle and doing nothing: leave out the first look at simple attacks."),
+    ] = False,
     deep: Annotated[
         bool,
         typer.Option(
@@ -81,6 +86,14 @@ def validate(
     report_folder: Annotated[
         Path | None, typer.Option("--report", metavar="DIR", help="Write a page about each task there (HTML).")
     ] = None,
+    state_rule: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Run nothing: write this rule into the brief of one task, show and keep it for "
+            "`calibrate --state-rule`.",
+        ),
+    ] = None,
     output: Findings = Output.TEXT,
     output_file: OutputFile = None,
     verbose: Verbose = False,
@@ -95,6 +108,8 @@ def validate(
 ) -> None:
     """Run the oracle and an agent that does nothing on each task, and judge what the trials show.
 
+    A first look tries simple attacks (empty files, copied inputs) for half a minute; --deep tries all.
+
     Every trial is recorded as it goes; called again, it runs only what is missing or was edited.
 
     Exit status: 0 clean, 1 findings at or above --fail-on, 2 usage, configuration or internal error, 3 no trial could
@@ -102,10 +117,11 @@ def validate(
     """
     from scenlint.cli.live import watching
     from scenlint.dynamic import stage
+    from scenlint.dynamic.first_look import WISHES
     from scenlint.harness.executor import Interrupt
     from scenlint.lint import baseline as known
 
-    wishes = None
+    wishes = None if gate else WISHES
     probe = probe or (["environment"] if no_engine and not deep else None)
     if deep or budget or probe or skip_probe or repeats:
         wishes = wanted(budget, names(probe), names(skip_probe), repeats, seed)
@@ -120,6 +136,13 @@ def validate(
         baseline=baseline,
         no_baseline=no_baseline,
     )
+    if state_rule is not None:
+        from scenlint.cli.state_rule import show
+
+        if output not in (Output.TEXT, Output.JSON):
+            raise typer.BadParameter("with --state-rule the output is text or json", param_hint="--format")
+        show(paths, settings, state_rule, ledger, as_json=output is Output.JSON)
+        return
     with reported(), Interrupt() as interrupt, watching(quiet=quiet) as watcher:
         report = stage.validate(
             stage.Request(
@@ -128,6 +151,7 @@ def validate(
                 watcher,
                 trials=trials,
                 workers=jobs,
+                cluster=cluster,
                 ledger=ledger,
                 allow_unsafe=names(allow_unsafe),
                 resume=not no_resume,
@@ -164,10 +188,10 @@ def wanted(budget: str | None, only: frozenset[str], skip: frozenset[str], repea
 
 def write_pages(report: Report, folder: Path) -> None:
     """A page about each task."""
-    from scenlint.report import page
+    from scenlint.grading.page import folder as pages
 
     try:
-        written = page.write(report, folder)
+        written = pages.write(report, folder)
     except OSError as exc:
         print(f"scenlint: the pages could not be written to `{folder}`: {exc.strerror}", file=sys.stderr)
         raise typer.Exit(2) from exc

@@ -10,12 +10,13 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from scenlint.dynamic import dead, experiments
+from scenlint.dynamic import dead, experiments, first_look
 from scenlint.dynamic.driver import Driver
 from scenlint.dynamic.experiments import Context, Maker, Planned, Wishes
+from scenlint.dynamic.frozen import no_replay, snapshot_of, verdict
 from scenlint.dynamic.gate import Action, Job, Shown, Subject, decide, settings_digest
+from scenlint.dynamic.probes import without_control
 from scenlint.dynamic.worlds.again import AGAIN, REGRADED, oracle_again, regraded
-from scenlint.harness.snapshot import Snapshot
 from scenlint.lint.engine import crash
 from scenlint.task import trials, worlds
 from scenlint.task.record import FailureClass, Status, TrialRecord
@@ -47,6 +48,7 @@ class Stage:
     resume: bool = True
     out: Deep = field(default_factory=Deep)
     spent: dict[str, float] = field(default_factory=dict)  # place -> seconds of its experiments
+    made: dict[str, int] = field(default_factory=dict)  # place -> number of its experiments
     met: set[str] = field(default_factory=lambda: {AGAIN, REGRADED})  # names of the experiments that there are
 
     def run(self, subjects: Sequence[Subject]) -> Deep:
@@ -54,28 +56,48 @@ class Stage:
         if self.wishes.probes == {"environment"}:  # these stand on nothing else
             self._lifeless_ones(subjects)
             return self.out
+        if self.wishes.first_look:
+            subjects = [s for s in subjects if s.plan is not None and first_look.looks_at(s.plan)]
         grounds = [ground for subject in subjects if (ground := self._ground(subject)) is not None]
-        self._all([(about, oracle_again()) for about in grounds])
+        self._first((about, oracle_again()) for about in grounds if self._is_remembered(about))
         for about in grounds:
-            about.snapshot, about.no_replay = _snapshot(about)
-        self._all([(a, regraded(a.snapshot, 1)) for a in grounds if a.snapshot is not None])
-        failed = [a for a in grounds if a.snapshot is not None and not a.no_replay and _no_replay(a)]
-        self._all([(a, regraded(a.snapshot, 2)) for a in failed if a.snapshot is not None])  # or was it by chance?
+            about.snapshot, about.no_replay = snapshot_of(about)
+        self._first((a, regraded(a.snapshot, 1)) for a in grounds if a.snapshot is not None)
+        failed = [a for a in grounds if a.snapshot is not None and not a.no_replay and no_replay(a)]
+        self._first((a, regraded(a.snapshot, 2)) for a in failed if a.snapshot is not None)  # or was it by chance?
         for about in grounds:
-            about.no_replay = about.no_replay or _no_replay(about)
+            about.no_replay = about.no_replay or no_replay(about)
             self._set_aside(about)
         # Full marks for no work show a fault whatever the oracle earns; that an attack fails shows nothing then.
         grounds += [bare for subject in subjects if (bare := self._unproven(subject)) is not None]
         self._all([(about, planned) for about in grounds for planned in self._planned(about)])
-        self._lifeless_ones(subjects)
+        if not self.wishes.first_look:
+            self._lifeless_ones(subjects)
         for about in grounds:
             self._heed_control(about)
+            for shown, why in without_control(about.subject.trials):
+                self._skip(shown, why)
             about.subject.trials.sort(key=_order)
         strangers = self.wishes.probes - KINDS - self.met
         if strangers and any(about.proven for about in grounds):
             named = ", ".join(f"`{name}`" for name in sorted(strangers))
             self.out.messages.append(f"no experiment {named} with these tasks; kinds are {', '.join(KINDS)}")
         return self.out
+
+    def _is_remembered(self, about: Context) -> bool:
+        """Whether what the oracle changes is to be found out."""
+        return not self.wishes.first_look or first_look.remembers(about.oracle.record)
+
+    def _first(self, wanted: Iterable[tuple[Context, Planned]]) -> None:
+        """What the others stand on: it counts too."""
+        affordable = [(about, planned) for about, planned in wanted if self._left(about) > 0]
+        for about, _ in affordable:
+            self.made[about.subject.place] = self.made.get(about.subject.place, 0) + 1
+        self._all(affordable)
+
+    def _left(self, about: Context) -> int:
+        """How many experiments of a task the budget still allows."""
+        return self.wishes.budget - self.made.get(about.subject.place, 0)
 
     def _lifeless_ones(self, subjects: Sequence[Subject]) -> None:
         lifeless = [bare for subject in subjects if (bare := self._lifeless(subject)) is not None]
@@ -119,9 +141,10 @@ class Stage:
         oracle = next((t for t in subject.trials if t.record.agent == "oracle"), None)
         nop = next((t for t in subject.trials if t.record.agent == "nop" and t.record.reward is not None), None)
         if oracle is None or oracle.record.status is not Status.PASSED:
-            why = f"it got {_verdict(oracle.record)}" if oracle else subject.refused.get("oracle", "there is none")
+            why = f"it got {verdict(oracle.record)}" if oracle else subject.refused.get("oracle", "there is none")
             first = "the oracle must earn 1.0 first"
-            self.out.messages.append(f"{subject.task.id}: no mutants and no worlds: {first}, and {why}")
+            if not self.wishes.first_look:
+                self.out.messages.append(f"{subject.task.id}: no mutants and no worlds: {first}, and {why}")
             return None
         return Context(subject, oracle, nop, None, self.wishes, self.driver.options)
 
@@ -148,7 +171,7 @@ class Stage:
         kinds: dict[str, list[Planned]] = {}
         only = self.wishes.probes
         for kind, module in MAKERS.items():
-            if not about.proven and kind != "probe":
+            if (not about.proven and kind != "probe") or (kind == "world" and self.wishes.first_look):
                 continue
             if kind in self.wishes.skip or (only and only <= MAKERS.keys() and kind not in only):
                 continue
@@ -159,10 +182,12 @@ class Stage:
                         wanted.append(planned)
             except Exception as exc:
                 self.out.crashes.append(crash(f"while the {kind}s of {about.subject.task.id} were planned", exc))
+            if self.wishes.first_look:
+                kinds[kind] = first_look.chosen(kind, wanted)
         for planned in (p for wanted in kinds.values() for p in wanted if p.agent is None):
             about.subject.trials.append(Shown(experiments.not_run(planned, about), Path(), reused=False))
         queues = {kind: [p for p in wanted if p.agent is not None] for kind, wanted in kinds.items()}
-        left = self.wishes.budget
+        left = self._left(about)
         while left > 0 and any(queues.values()):
             for queue in queues.values():
                 if queue and left > 0:
@@ -195,7 +220,9 @@ class Stage:
         self.out.unfinished += sum(2 if job.partner else 1 for job in jobs) - self._ended(jobs)
         if late := self.driver.left - late:
             self.out.unfinished -= late
-            self.out.messages.append(f"{_counted({'experiment': late})} left out: the time of `--budget` was used up")
+            if not self.wishes.first_look:
+                left = _counted({"experiment": late})
+                self.out.messages.append(f"{left} left out: the time of `--budget` was used up")
 
     def _ended(self, jobs: Sequence[Job]) -> int:
         """How many of some jobs' trials came to their end."""
@@ -218,8 +245,11 @@ class Stage:
             self.spent[place] = self.spent.get(place, 0.0) + record.duration
             (planned.judge or experiments.conclude)(record, folder, about)
 
+        nop = about.nop.record if about.nop else None
+        limit = first_look.seconds(nop) if self.wishes.first_look else self.wishes.seconds
+
         def wanted() -> bool:
-            return self.wishes.seconds is None or self.spent.get(place, 0.0) < self.wishes.seconds
+            return limit is None or self.spent.get(place, 0.0) < limit
 
         e = planned.experiment
         told = [settings_digest(plan, agent, self.driver.options), e.kind, e.name, e.target, e.expected, e.did]
@@ -245,65 +275,17 @@ class Stage:
         return None
 
 
-def _snapshot(about: Context) -> tuple[Snapshot | None, str]:
-    """The snapshot of the oracle's work, or why there is none to build on."""
-    shown = _experiment(about, AGAIN)
-    if shown is None:
-        return None, "the oracle was not run again, which would have shown what it changes"
-    snapshot = Snapshot.load(shown.folder)
-    if snapshot is None:
-        why = Snapshot.problem(shown.folder) or trials.obstacle(shown.record) or "the trial did not come that far"
-        return None, f"what the oracle changed could not be kept: {why}"
-    if shown.record.reward != 1.0:
-        return snapshot, f"the oracle, run again, got {_verdict(shown.record)}"
-    return snapshot, ""
-
-
-def _no_replay(about: Context) -> str:
-    """Why the replayed snapshot shows nothing; "" where it scored as the oracle did."""
-    if about.snapshot is None:
-        return about.no_replay
-    found = [t for t in about.subject.trials if t.record.agent == f"world:{REGRADED}"]
-    if not found:
-        return "what the oracle left was not graded again"
-    if any(t.record.reward == 1.0 for t in found):
-        return ""
-    shown = found[0]
-    plan = about.plan
-    likely = [*about.snapshot.notes]
-    if plan.apps:
-        likely.append("its work is in the apps, whose state no snapshot holds")
-    elif plan.compose is not None:
-        likely.append("part of its work may be in other containers of the compose project")
-    skipped = {u.target for s in plan.steps if s.oracle and s.oracle.command for u in s.oracle.uploads}
-    if not likely and skipped:
-        likely.append(f"without the solution's own files ({', '.join(sorted(skipped))})")
-    return (
-        f"what the oracle left, restored into a fresh environment, gets {_verdict(shown.record)} instead of 1.0"
-        f"{trials.quote(shown.record)}" + (f" ({'; '.join(likely[:3])})" if likely else "")
-    )
-
-
-def _experiment(about: Context, name: str) -> Shown | None:
-    found = (t for t in about.subject.trials if t.record.agent == f"world:{name}" and t.record.attempt == 1)
-    return next(found, None)
-
-
 def _maker(name: str) -> Maker:
     module, _, function = name.partition(":")
     maker: Maker = getattr(importlib.import_module(module), function)
     return maker
 
 
-def _verdict(record: TrialRecord) -> str:
-    return f"no verdict ({record.failure_evidence})" if record.reward is None else f"a reward of {record.reward:g}"
-
-
 def _counted(kinds: dict[str, int]) -> str:
     return ", ".join(f"{n} {kind}{'' if n == 1 else 's'}" for kind, n in kinds.items())
 
 
-_KINDS = ("probe", "mutant", "world")
+_KINDS = ("probe", "mutant", "world", "environment")
 
 
 def _order(shown: Shown) -> tuple[int, str, int]:

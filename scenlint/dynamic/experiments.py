@@ -36,6 +36,7 @@ class Wishes:
     probes: frozenset[str] = frozenset()  # only these experiments, by name or kind; empty: all
     skip: frozenset[str] = frozenset()
     repeats: int = DEFAULT_REPEATS
+    first_look: bool = False  # only what a plain `validate` tries
 
     def wants(self, experiment: Experiment) -> bool:
         """Whether it is selected, by its kind ("probe"), its name ("empty-output") or both ("probe:empty-output")."""
@@ -118,10 +119,11 @@ def conclude(record: TrialRecord, folder: Path, about: Context) -> None:
         case "probe":
             experiment.outcome = attacked(record, about)
         case "mutant":
-            if record.reward is None:
+            counted = record.harness is not None and record.harness.passed  # a pass with less than full marks too
+            if record.reward is None and not counted:
                 experiment.outcome, experiment.reason = "skipped", f"no verdict: {record.failure_evidence}"
             else:
-                experiment.outcome = "survived" if record.reward == 1.0 else "killed"
+                experiment.outcome = "survived" if record.reward == 1.0 or counted else "killed"
         case _ if not_begun(record) and experiment.name != "two-at-once":
             experiment.outcome, experiment.reason = "skipped", record.failure_evidence
         case _:

@@ -17,7 +17,7 @@ from scenlint.harness.environment import Fault
 from scenlint.harness.ledger import Entry, Ledger
 from scenlint.task.model import Task
 from scenlint.task.plan import NotRunnableError, RunPlan, Where
-from scenlint.task.record import Experiment, FailureClass, TrialRecord
+from scenlint.task.record import AS_IT_IS, Experiment, FailureClass, TrialRecord
 from scenlint.task.trials import obstacle
 
 AGENTS: tuple[Agent, ...] = (OracleAgent(), Nop())
@@ -64,6 +64,7 @@ class Job:
     why: str = ""
     plan: RunPlan | None = None  # instead of the subject's
     experiment: Experiment | None = None  # what the trial does beside an ordinary one
+    suite: str = ""  # version of the suite that it is a trial of
     conclude: Callable[[TrialRecord, Path], None] | None = None  # fills in what came of the experiment
     wanted: Callable[[], bool] | None = None  # asked when its turn comes; False: it is left out
     partner: Job | None = None  # is run at the same time
@@ -87,6 +88,8 @@ class Gate:
         except (NotRunnableError, Fault) as exc:
             subject.obstacle = str(exc)
             return subject
+        if self.options.cluster:
+            return subject  # what this machine has does not matter
         needs = ["engine"] if needs_engine(plan) else ["sandbox"]
         needs += ["sandbox" for step in plan.steps if step.verify.where is Where.LOCAL]
         subject.obstacle = next((problem for need in needs if (problem := self._lacks(need))), "")
@@ -141,15 +144,27 @@ def decide(entry: Entry, plan: RunPlan, settings: str) -> tuple[Action, str]:
         return Action.RERUN, "the settings or scenlint itself changed"
     if not plan.digests or not record.digests:
         return Action.RERUN, "it is not known what the recorded trial was run on"
-    changed = [part for part, digest in plan.digests if record.digests.get(part) != digest]
-    if record.agent != "oracle" and record.experiment is None and "oracle" in changed:
-        changed.remove("oracle")  # nobody else ever sees it, but experiments, which are made of its work
-    if edited := [part for part in changed if part in _RERUN]:
-        return Action.RERUN, f"rerun: {' and '.join(edited)} edited"
+    changed = edited(record, plan)
+    if decisive := [part for part in changed if part in _RERUN]:
+        return Action.RERUN, f"rerun: {' and '.join(decisive)} edited"
     if "verifier" in changed:
         # No workspace is kept, so the work is done once more.
         return Action.REGRADE, "regrade: verifier edited"
     return Action.REUSE, f"reuse: only {' and '.join(changed)} edited" if changed else ""
+
+
+def edited(record: TrialRecord, plan: RunPlan) -> list[str]:
+    """The parts of the task that are no longer what a trial was run on, as far as the trial has to do with them."""
+    changed = [part for part, digest in plan.digests if record.digests.get(part) != digest]
+    made = record.experiment
+    if record.agent != "oracle" and (made is None or made.kind in AS_IT_IS) and "oracle" in changed:
+        changed.remove("oracle")  # nobody else ever sees it, but experiments, which are made of its work
+    return changed
+
+
+def stands(record: TrialRecord, plan: RunPlan) -> bool:
+    """Whether a trial is one of the task as it stands; an edit of metadata alone changes nothing about it."""
+    return bool(plan.digests and record.digests) and set(edited(record, plan)) <= {"metadata"}
 
 
 def _settled(record: TrialRecord) -> bool:

@@ -6,24 +6,26 @@ import os
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import scenlint
-from scenlint import config
 from scenlint.config import Settings
+from scenlint.dynamic import first_look
 from scenlint.dynamic.deep import Stage
 from scenlint.dynamic.driver import Driver, Watcher
 from scenlint.dynamic.experiments import Wishes
 from scenlint.dynamic.gate import AGENTS, Gate, Subject
+from scenlint.dynamic.place import ledger_folder as ledger_folder
 from scenlint.formats.base import TaskRef
 from scenlint.harness.agents import Agent
 from scenlint.harness.engine import Options
-from scenlint.harness.ledger import FOLDER, Ledger
+from scenlint.harness.ledger import Ledger
 from scenlint.lint.discover import Finder, format_named
 from scenlint.lint.engine import Engine, Outcome, crash
 from scenlint.lint.run import gather, once, rule_card
 from scenlint.report.model import Report, TrialLine
+from scenlint.task.plan import NotRunnableError
 from scenlint.task.record import FailureClass
 
 
@@ -42,9 +44,10 @@ class Request:
     resume: bool = True
     command: str = "validate"
     pages: bool = False
-    deep: Wishes | None = None  # experiments as well
+    deep: Wishes | None = None  # experiments as well: those of the deep stage, or a first look only
     engine: bool = True  # False: no container engine is used, whether there is one or not
     stop: threading.Event = field(default_factory=threading.Event)
+    cluster: str = ""  # address of a scheduler whose workers run the trials
 
 
 @dataclass
@@ -64,7 +67,8 @@ def run(request: Request) -> Run:
     settings = request.settings
     found = Finder(settings).discover(request.paths)
     out = Run([], messages=found.messages, missing=found.missing)
-    options = Options(substitutes=settings.policy.substitutes, allow_unsafe=request.allow_unsafe)
+    substitutes = settings.policy.substitutes
+    options = Options(substitutes=substitutes, allow_unsafe=request.allow_unsafe, cluster=request.cluster)
     folder = ledger_folder(request.ledger)
     ledger = Ledger(folder)
     try:
@@ -80,7 +84,7 @@ def run(request: Request) -> Run:
             except Exception as exc:
                 out.crashes.append(crash(f"while {ref.folder.name} was prepared", exc))
         request.watcher.planned(jobs, sum(len(s.trials) for s in out.subjects))
-        driver = Driver(ledger, options, request.watcher, request.workers or default_workers(), request.stop)
+        driver = Driver(ledger, options, request.watcher, request.workers or default_workers(options), request.stop)
         if jobs:
             out.crashes += [crash("while a trial was run", e) for e in driver.run(jobs, request.command)]
         if request.stop.is_set():
@@ -99,23 +103,56 @@ def run(request: Request) -> Run:
     return out
 
 
+def single(path: Path, settings: Settings, gate: Gate) -> tuple[TaskRef, Subject]:
+    """The one task behind a path, prepared; NotRunnableError where there is none, or more than one."""
+    refs = Finder(settings).discover([path]).refs
+    if len(refs) != 1:
+        raise NotRunnableError(f"`{path}` holds {len(refs) or 'no'} tasks; name one")
+    form = format_named(refs[0].format)
+    task = form.load(refs[0], settings.policy)
+    return refs[0], gate.prepare(task, place_of(refs[0], gate.ledger.folder), form.plan)
+
+
+def at(place: str, settings: Settings, gate: Gate) -> Subject | None:
+    """The task that lies at a place of the ledger, prepared; None where there is none any more."""
+    folder = gate.ledger.folder
+    path = folder.parent / place
+    if not path.exists() and "#" in place:
+        path = folder.parent / place.rpartition("#")[0]
+    refs = Finder(settings).discover([path]).refs if path.exists() else []
+    ref = next((r for r in refs if place_of(r, folder) == place), None)
+    if ref is None:
+        return None
+    form = format_named(ref.format)
+    return gate.prepare(form.load(ref, settings.policy), place, form.plan)
+
+
 def validate(request: Request) -> Report:
     """Run oracle and nop on every task and judge what the trials show."""
     began = time.monotonic()
     engine = Engine(request.settings)
+    looks = request.deep is not None and request.deep.first_look
+    if looks and first_look.RULES.isdisjoint(r.name for r in engine.trial_rules):
+        request = replace(request, deep=None)
     done = run(request)
     report = Report(version=scenlint.__version__, root=Path.cwd(), skipped=done.messages, missing=done.missing)
     outcomes: list[Outcome] = []
     for subject in done.subjects:
         records = [shown.record for shown in subject.trials]
-        outcomes.append(engine.judge_trials(subject.task, records, subject.obstacle, deep=request.deep is not None))
+        deep = request.deep is not None and not looks
+        outcomes.append(engine.judge_trials(subject.task, records, subject.obstacle, deep=deep))
+        if looks:  # of the experiments that there might be, it makes few
+            rules = {r.name for r in engine.trial_rules if not r.deep}
+            outcomes[-1].not_assessed = [n for n in outcomes[-1].not_assessed if n.rule in rules]
         if subject.obstacle:
             report.skipped.append(f"{subject.task.id}: not run: {subject.obstacle}")
         report.trials = [*(report.trials or []), *lines(subject)]
     gather(report, outcomes)
     report.skipped += done.notes
     if not engine.trial_rules:
-        report.skipped.append("the selected rules judge tasks, not trials: `scenlint check` runs them")
+        calibration = "calibrations: `scenlint calibrate` runs them"
+        tasks = "tasks, not trials: `scenlint check` runs them"
+        report.skipped.append(f"the selected rules judge {calibration if engine.calibration_rules else tasks}")
     report.crashes += done.crashes
     report.tasks, report.trials = len(done.subjects), report.trials or []
     report.unfinished = done.unfinished
@@ -130,19 +167,10 @@ def lines(subject: Subject) -> list[TrialLine]:
     return [TrialLine(shown.record, shown.folder, shown.reused) for shown in subject.trials]
 
 
-def ledger_folder(named: Path | None = None) -> Path:
-    """Where the ledger lies: as named, else beside the configuration at or above the current directory, else in it.
-
-    It does not hang on the paths that are run, so that every command finds the same one.
-    """
-    if named is not None:
-        return named
-    file = config.find(Path.cwd())
-    return (file.parent if file else Path.cwd()) / FOLDER
-
-
-def default_workers() -> int:
-    """Trials at once: half of the cores, as a trial that has to share one may run out of time."""
+def default_workers(options: Options | None = None) -> int:
+    """Trials at once: half of the cores, as a trial that has to share one may run out of time; 0: a cluster's slots."""
+    if options is not None and options.cluster:
+        return 0
     return max(1, (os.cpu_count() or 1) // 2)
 
 

@@ -26,6 +26,7 @@ from scenlint.task.model import Task
 from scenlint.task.plan import Build, Compose, NotRunnableError, RunPlan, Upload
 
 PARTS = ("brief", "environment", "verifier", "oracle", "metadata")
+LARGEST = 16 << 30  # bytes of one file of a task
 _STEP_PARTS = {"brief": "brief", "verify": "verifier", "min_reward": "verifier", "min_rewards": "verifier",
                "oracle": "oracle"}  # fmt: skip
 _APART = {"task", "format", "folder", "steps", "reward_strategy", "unsafe", "digests"}
@@ -135,6 +136,11 @@ def _file(path: Path, follow: bool = True) -> Iterator[bytes]:
     elif stat.S_ISREG(info.st_mode):
         # Of the mode only this reaches a container: the rest is up to a checkout's umask.
         yield b"program" if info.st_mode & 0o111 else b"file"
+        if info.st_size > LARGEST:
+            raise NotRunnableError(
+                f"`{path}` has {info.st_size >> 30} GB, more than a trial is given ({LARGEST >> 30} GB); if it is "
+                "needed, bring it in with an image"
+            )
         with path.open("rb") as file:
             yield hashlib.file_digest(file, "sha256").digest()
     else:

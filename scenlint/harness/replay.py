@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import io
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from scenlint.harness.agents import Agent
 from scenlint.harness.environment import Environment, Fault, InfrastructureError, Ran, StoppedError
@@ -55,6 +56,16 @@ class Recorder:
 
     agent: Agent
     name: str
+
+    @property
+    def secrets(self) -> Sequence[str]:
+        names: Sequence[str] = getattr(self.agent, "secrets", ())
+        return names
+
+    @property
+    def budget(self) -> dict[str, Any]:
+        limits: dict[str, Any] = getattr(self.agent, "budget", {})
+        return limits
 
     def check(self, plan: RunPlan) -> None:
         self.agent.check(plan)

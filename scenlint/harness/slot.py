@@ -15,6 +15,7 @@ from typing import Any
 
 from scenlint.harness import compose, docker_run, images, unsafe
 from scenlint.harness.compose_model import DNS_OPTIONS, NO_DNS, NO_WAY_OUT, Model, Terms, adapt, check
+from scenlint.harness.container import place
 from scenlint.harness.docker_run import Line
 from scenlint.harness.engine import Engine, faults
 from scenlint.harness.environment import Fault
@@ -164,6 +165,7 @@ class Slot:
             self.scene.plan.network is Network.PUBLIC,
             port=self.port,
             keep_names=True,
+            others=self.scene.plan.others,
         )
         assert self.app.template is not None
         made = adapt(self._model(engine), {name: ready.id for name, ready in self.images.items()}, terms)
@@ -171,7 +173,7 @@ class Slot:
         return terms.notes
 
     def _run(self, engine: Engine, network: str) -> list[str]:
-        line, api, name = self._line(), engine.api, self.prefix
+        line, api, name, others = self._line(), engine.api, self.prefix, self.scene.plan.others
         labels = engine.labels(self.scene.options, self.scene.trial)
         host, notes = self._host(engine, line)
         host.setdefault("network_mode", network)
@@ -197,13 +199,14 @@ class Slot:
                     self.images[""].id,
                     line.command or None,
                     name=name,
-                    environment=line.env,
+                    environment=[*line.env, *(f"{key}={value}" for key, value in others.env)],
                     labels={**line.labels, **labels},
                     volumes=volumes,
                     ports=exposed,
                     **line.config,
                     host_config=api.create_host_config(port_bindings=bindings, **host),
                 )
+                place(engine, name, others)
                 api.start(name)
         except Fault:
             with suppress(Fault), faults(f"removing `{name}`"):
@@ -215,6 +218,10 @@ class Slot:
         """The container's limits and what surrounds it, with notes on what cannot be held."""
         default, there, notes = self.scene.options.limits, (engine.info.get("NCPU") or 1) * 1e9, []
         host = dict(line.host)
+        if self.scene.plan.others.one_cpu:
+            if (host.get("nano_cpus") or 0) > 1e9:
+                raise NotRunnableError(f"the app `{self.app.name}` asks for {host['nano_cpus'] / 1e9:g} processors")
+            host["cpuset_cpus"] = "0"
         cpus = host.get("nano_cpus") or (default.cpus or 0) * 1e9
         if cpus > there:
             notes.append(f"{cpus / 1e9:g} CPUs are asked for, {there / 1e9:g} are there")

@@ -27,10 +27,13 @@ from scenlint.harness.environment import (
     Ran,
     StoppedError,
 )
+from scenlint.harness.harbor_engine import Elsewhere
 from scenlint.harness.images import Ready
 from scenlint.harness.outcome import Outcome
 from scenlint.harness.probe import await_ready
 from scenlint.harness.scene import Scene, plain
+from scenlint.harness.secrets import Redactor
+from scenlint.harness.worked import Worked, spent
 from scenlint.task.plan import NotRunnableError, Reader, RunPlan, Step, Verify
 from scenlint.task.record import Phase, PhaseName, TrialRecord
 
@@ -61,14 +64,20 @@ class _Trial:
     def __init__(self, scene: Scene, agent: Agent, on_phase: OnPhase | None) -> None:
         self.scene, self.plan, self.agent, self.on_phase = scene, scene.plan, agent, on_phase
         self.record = outcome.blank(scene, agent.name)
+        self.record.budget |= getattr(agent, "budget", {})
+        self.redactor = Redactor.of(agent)
         self.outcomes: list[Outcome] = []
 
     def run(self) -> TrialRecord:
         began = time.monotonic()
         fault: BaseException | None = None
+        made: TrialRecord | None = None
         try:
             self.scene.folder.mkdir(parents=True, exist_ok=True)
-            self._run()
+            if isinstance(self.agent, Elsewhere):
+                made = self._elsewhere(self.agent)
+            else:
+                self._run()
         except KeyboardInterrupt as exc:
             fault = exc
             raise
@@ -76,7 +85,12 @@ class _Trial:
             fault = exc
         finally:
             self.record.duration = time.monotonic() - began
-            outcome.conclude(self.record, self.plan, self.outcomes, fault)
+            if made is None:
+                outcome.conclude(self.record, self.plan, self.outcomes, fault)
+            else:
+                outcome.adopt(self.record, made)
+            self.redactor.record(self.record)
+            self.redactor.folder(self.scene.folder)
         return self.record
 
     def _run(self) -> None:
@@ -106,6 +120,21 @@ class _Trial:
         finally:
             if environment is not None:
                 self._remove(environment)
+
+    def _elsewhere(self, agent: Elsewhere) -> TrialRecord:
+        """Have another harness run the whole trial; the phases that it recorded are told when it has ended."""
+        with self._phase(PhaseName.BUILD):
+            backends.check(self.plan, self.scene.options)
+            self.agent.check(self.plan)
+        with self._phase(PhaseName.START) as start:
+            made, ran = agent.trial(self.scene)
+            self._note(start, ran)
+        later = [phase for phase in made.phases if phase.name != PhaseName.START]
+        start.duration = max(start.duration - sum(phase.duration for phase in later), 0.0)
+        for phase in later:
+            self.record.phases.append(phase)
+            self._tell(phase)
+        return made
 
     # One step
 
@@ -159,12 +188,22 @@ class _Trial:
 
     def _act(self, done: Outcome, environment: Environment) -> None:
         with self._phase(PhaseName.AGENT, done.step) as phase:
-            done.agent = ran = self.agent.act(done.step, environment, self.scene)
+            try:
+                done.agent = ran = self.agent.act(done.step, environment, self.scene)
+            except Fault as exc:
+                if isinstance(told := getattr(exc, "worked", None), Worked):  # what it had used up by then
+                    spent(self.record, told.usage)
+                raise
             if ran is None:
                 return
             self._note(phase, ran)
+            limit = done.step.agent_timeout
+            if isinstance(ran, Worked):
+                spent(self.record, ran.usage)
+                phase.output += ran.notes
+                limit = ran.limit
             if ran.timed_out:
-                phase.error = f"timeout: the agent took longer than {done.step.agent_timeout or ran.duration:.0f} s"
+                phase.error = f"timeout: the agent took longer than {limit or ran.duration:.0f} s"
             left: list[str] = getattr(environment, "processes", list)()
             if left:
                 phase.output += f"\n[still running after the agent: {'; '.join(left)[:2000]}]"
@@ -242,6 +281,7 @@ class _Trial:
             self._tell(phase)
 
     def _tell(self, phase: Phase) -> None:
+        self.redactor.record(phase)
         if self.on_phase is None:
             return
         try:

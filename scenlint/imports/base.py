@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,15 @@ def number(value: Any) -> float | None:
 
 def text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def between(times: dict[str, Any], began: str, ended: str) -> float | None:
+    """Seconds between two times in ISO 8601; None where one is missing."""
+    try:
+        first, last = (datetime.fromisoformat(text(times[key]).replace("Z", "+00:00")) for key in (began, ended))
+        return (last - first).total_seconds()
+    except (KeyError, ValueError, TypeError):
+        return None
 
 
 def record(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from scenlint.imports.base import Problem, failed, load, number, record, table, text
+from scenlint.imports.base import Problem, between, failed, load, number, record, table, text
 from scenlint.task.record import CheckResult, FailureClass, Phase, PhaseName, TrialRecord
 
 # Exceptions by name; which of them leave a valid reward is not taken from the file, as older versions do not say.
@@ -61,19 +60,23 @@ def _trial(path: Path, data: dict[str, Any]) -> Iterator[TrialRecord | Problem]:
     made = record("harbor", path, text(data["task_name"]), "harbor", who, reward, data.get("id") or data["trial_name"])
     made.model, made.started = model, text(data.get("started_at"))
     made.task_digest = _digest(path, data)
-    made.duration = _seconds(data) or 0.0
+    made.duration = between(data, "started_at", "finished_at") or 0.0
     _spent(made, data)
     made.phases = [p for name, key in _PHASES.items() if (p := _phase(name, data, key)) is not None]
-    made.checks = list(_checks(path.parent / "verifier" / "ctrf.json"))
+    # A verifier that runs pytest several times leaves several reports.
+    made.checks = [c for report in sorted((path.parent / "verifier").glob("*ctrf*.json")) for c in _checks(report)]
     if failure_class is not None:
         message = text(exception.get("exception_message")).partition("\n")[0]
         acted = bool(table(data, "agent_execution"))
         failed(made, failure_class, f"{name}: {message}", acted=acted)
     elif reward is None:
         failed(made, FailureClass.VERIFIER_ERROR, "there is no reward")
+    elif wrong := [f"`{c.id}`" for c in made.checks if c.passed is False]:
+        failed(made, FailureClass.WRONG_ANSWER, f"failed: {', '.join(wrong[:20])}")
     yield made
 
 
+_SECONDS_BELOW = 1e11  # a time of day since 1970 in seconds; in milliseconds it is higher
 _PHASES = {
     PhaseName.START: "environment_setup", PhaseName.AGENT: "agent_execution", PhaseName.VERIFY: "verifier",
 }  # fmt: skip
@@ -81,17 +84,8 @@ _PHASES = {
 
 def _phase(name: PhaseName, data: dict[str, Any], key: str) -> Phase | None:
     times = table(data, key)
-    return Phase(name.value, started=text(times.get("started_at")), duration=_seconds(times) or 0.0) if times else None
-
-
-def _seconds(times: dict[str, Any]) -> float | None:
-    try:
-        began, ended = (
-            datetime.fromisoformat(text(times[key]).replace("Z", "+00:00")) for key in ("started_at", "finished_at")
-        )
-        return (ended - began).total_seconds()
-    except (KeyError, ValueError, TypeError):
-        return None
+    took = between(times, "started_at", "finished_at") or 0.0
+    return Phase(name.value, started=text(times.get("started_at")), duration=took) if times else None
 
 
 def _spent(made: TrialRecord, data: dict[str, Any]) -> None:
@@ -116,14 +110,22 @@ def _digest(path: Path, data: dict[str, Any]) -> str:
 
 def _checks(path: Path) -> Iterator[CheckResult]:
     """The tests of a CTRF report."""
-    if not path.is_file():
-        return
     tests = table(load(path), "results").get("tests")
     for test in tests if isinstance(tests, list) else []:
         if isinstance(test, dict) and isinstance(test.get("name"), str):
             status = test.get("status")
             passed = {"passed": True, "failed": False}.get(status) if isinstance(status, str) else None
-            detail = text(test.get("message")) or text(test.get("trace"))
-            yield CheckResult(
-                test["name"], passed, detail=detail[:2000], duration=(number(test.get("duration")) or 0) / 1000
-            )
+            yield CheckResult(test["name"], passed, detail=_detail(test)[:2000], duration=_took(test))
+
+
+def _detail(test: dict[str, Any]) -> str:
+    """What the test said of the work: the lines that pytest marks with E. The message is the same for every failure."""
+    trace = text(test.get("trace"))
+    marked = [line[1:].strip() for line in trace.splitlines() if line.startswith("E ")]
+    return "\n".join(marked) or trace or text(test.get("message"))
+
+
+def _took(test: dict[str, Any]) -> float:
+    """Seconds. The format has milliseconds; pytest's plugin writes seconds, which its times of day show."""
+    took, began = number(test.get("duration")) or 0.0, number(test.get("start")) or 0.0
+    return took if 0 < began < _SECONDS_BELOW else took / 1000

@@ -67,13 +67,14 @@ class Finder:
             absolute = Path(os.path.abspath(path))
             if self.force_exclude and self._is_excluded(absolute):
                 continue
-            unlisted: list[str] = []
-            refs = list(self._walk(absolute, unlisted)) if os.path.isdir(absolute) else []
-            refs = refs or self._around(absolute)
+            unlisted, excluded = list[str](), list[Path]()
+            refs = list(self._walk(absolute, unlisted, excluded)) if os.path.isdir(absolute) else []
+            refs = refs or self.around(absolute)
             out.messages += unlisted
             if not refs and not unlisted:
                 kind = "folder holds" if os.path.isdir(absolute) else "file belongs to"
-                out.messages.append(f"{path}: this {kind} no task of a known format")
+                beside = " but in the folders that `exclude` leaves out" if excluded else ""
+                out.messages.append(f"{path}: this {kind} no task of a known format{beside}")
             for ref in refs:
                 identity = (ref.format, os.path.realpath(ref.folder), ref.key)
                 if identity not in seen:
@@ -93,7 +94,7 @@ class Finder:
                 return refs
         return []
 
-    def _around(self, path: Path) -> list[TaskRef]:
+    def around(self, path: Path) -> list[TaskRef]:
         """The task whose folder holds a path; of several in that folder the one whose key it is."""
         for folder in path.parents:
             try:
@@ -106,8 +107,11 @@ class Finder:
                 return [ref for ref in refs if ref.key == inside] or refs
         return []
 
-    def _walk(self, top: Path, unlisted: list[str]) -> Iterator[TaskRef]:
-        """The tasks below a folder, in order; folders that cannot be listed are added to `unlisted`."""
+    def _walk(self, top: Path, unlisted: list[str], excluded: list[Path]) -> Iterator[TaskRef]:
+        """The tasks below a folder, in order.
+
+        Folders that cannot be listed are added to `unlisted`, those that the configuration leaves out to `excluded`.
+        """
         # Rather than recursion: folders may be nested deeper than Python's stack.
         waiting: list[tuple[Path, list[tuple[Path, GitIgnoreSpec]] | None]] = [(top, None)]
         while waiting:
@@ -131,7 +135,9 @@ class Finder:
                 # A link to a folder is not entered: what it leads to is checked where it lies, and loops end here.
                 if entry.is_dir(follow_symlinks=False) and entry.name not in _NEVER:
                     child = folder / entry.name
-                    if not self._is_excluded(child) and not _ignored(child, ignores):
+                    if self._is_excluded(child):
+                        excluded.append(child)
+                    elif not _ignored(child, ignores):
                         waiting.append((child, ignores))
 
     def _is_excluded(self, path: Path) -> bool:

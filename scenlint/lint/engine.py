@@ -85,15 +85,22 @@ class Engine:
         return out
 
     def judge_trials(
-        self, task: Task, records: Sequence[TrialRecord], obstacle: str = "", *, deep: bool = False
+        self,
+        task: Task,
+        records: Sequence[TrialRecord],
+        obstacle: str = "",
+        *,
+        deep: bool = False,
+        calibration: bool = False,
     ) -> Outcome:
         """Run the selected rules about trials on a task's records; `obstacle` says why the task could not be run.
 
-        Rules about experiments run where some were to be made (`deep`), or were.
+        Rules about experiments run where some were to be made (`deep`), or were. Those about calibrations alone run
+        with `calibration`.
         """
         out = Outcome(task.id)
         deep = deep or any(r.experiment for r in records)
-        rules = [r for r in self.trial_rules if deep or not r.deep]
+        rules = self.calibration_rules if calibration else [r for r in self.trial_rules if deep or not r.deep]
         if obstacle and not records:
             out.not_assessed = [NotAssessed(r.name, r.code, task.id, obstacle) for r in rules]
             return out
@@ -108,8 +115,13 @@ class Engine:
 
     @property
     def trial_rules(self) -> list[Rule]:
-        """The selected rules about trials."""
-        return [r for r in self.selection.rules if r.trial_check is not None]
+        """The selected rules about trials of oracle and nop, and about experiments."""
+        return [r for r in self.selection.rules if r.trial_check is not None and not r.calibration]
+
+    @property
+    def calibration_rules(self) -> list[Rule]:
+        """The selected rules about calibrations."""
+        return [r for r in self.selection.rules if r.calibration]
 
     def finish(self, rule: Rule, finding: Finding, task: str) -> Finding:
         """A rule's finding with what the engine knows: identity, defaults, overrides."""

@@ -82,11 +82,11 @@ def plan(findings: Iterable[Finding], *, unsafe: bool) -> Fixed:
         except RefusedError as exc:
             out.refused[str(exc)] = None
             continue
-        _plan_file(before, several, out)
+        plan_file(before, several, out)
     return out
 
 
-def _plan_file(before: Source, findings: Sequence[Finding], out: Fixed) -> None:
+def plan_file(before: Source, findings: Sequence[Finding], out: Fixed) -> None:
     """The fixes of one file: all together where that parses, else one after the other without the culprit."""
     chosen: list[Finding] = []
     for finding in findings:
@@ -94,16 +94,16 @@ def _plan_file(before: Source, findings: Sequence[Finding], out: Fixed) -> None:
             out.later += 1
         else:
             chosen.append(finding)
-    after = _applied(before, chosen)
+    after = applied(before, chosen)
     if after is None:
         sound: list[Finding] = []
         for finding in chosen:
-            if _applied(before, [*sound, finding]) is not None:
+            if applied(before, [*sound, finding]) is not None:
                 sound.append(finding)
             else:
                 place = f"{before.path}:{finding.location.line}"
                 out.refused[f"{place}: {finding.rule}: the fix was not applied: the file would no longer parse"] = None
-        chosen, after = sound, _applied(before, sound)
+        chosen, after = sound, applied(before, sound)
     if chosen and after is not None and after.text != before.text:
         out.files[before.path] = Rewritten(before, after, Counter(finding.rule for finding in chosen))
 
@@ -122,23 +122,23 @@ def _touch(one: Change, other: Change) -> bool:
     return one.start < other.end and other.start < one.end
 
 
-def _applied(before: Source, findings: Sequence[Finding]) -> Source | None:
+def applied(before: Source, findings: Sequence[Finding]) -> Source | None:
     """The file with the fixes applied; None where it could be parsed before and cannot be now."""
     fixes = [finding.fix for finding in findings if finding.fix is not None]
     changes = sorted({change for fix in fixes for change in fix.changes}, key=lambda c: (c.start, c.end))
     after = before.replaced([(change.start, change.end, change.text) for change in changes])
     modules = sorted({name for fix in fixes for name in fix.imports})
-    if modules and _parses(after):
+    if modules and parses(after):
         from scenlint.source.edit_python import with_imports
 
         text = with_imports(after.text, modules)
         if text is None:
             return None
         after = before.replaced_by(text)
-    return after if _parses(after) or not _parses(before) else None
+    return after if parses(after) or not parses(before) else None
 
 
-def _parses(source: Source) -> bool:
+def parses(source: Source) -> bool:
     """Whether the file is sound text of its language, as far as scenlint can read that."""
     from scenlint.source import data, dockerfile, python, shell
 

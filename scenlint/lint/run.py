@@ -56,7 +56,7 @@ def check(
     report.missing = found.missing
     report.crashes += found.crashes
     if about.only_trials:
-        report.skipped.append("the selected rules judge trials: `scenlint validate` runs them")
+        report.skipped.append("the selected rules judge trials: `scenlint validate` or `scenlint calibrate` runs them")
     outcomes: dict[TaskRef, Outcome] = {}
     for ref in found.refs if cache else ():
         if cache and (kept := cache.recall(ref)):
@@ -103,7 +103,7 @@ def _about(engine: Callable[[], Engine], settings: Settings, pages: bool, cache:
         ready = engine()
         return Selected(
             [rule_card(r, pages) for r in ready.task_rules],
-            only_trials=bool(not ready.task_rules and ready.trial_rules),
+            only_trials=not ready.task_rules,
             plain=not (settings.suppressions or ready.selection.unknown),
         )
 
@@ -174,12 +174,12 @@ def _pool(jobs: int, engine: Engine) -> ProcessPoolExecutor:
 
 def _start(settings: Settings) -> None:
     global _worker
-    _end_with_parent()
+    end_with_parent()
     _worker = Engine(settings)
     gc.freeze()  # what is loaded by now stays
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """A parent that is killed takes its workers along; else they would wait for tasks for ever."""
     if sys.platform == "linux":
         import ctypes

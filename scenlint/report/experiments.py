@@ -13,6 +13,7 @@ from scenlint.task.record import Experiment, TrialRecord
 
 KINDS = {"probe": "probes", "mutant": "mutants", "world": "worlds", "environment": "dead environments"}
 _REGRADED, _REBUILT = "regraded", "built-again"
+_BAD = {"broken", "leak", "laundered", "differs"}
 
 
 @dataclass
@@ -42,6 +43,14 @@ class Sum:
         return [e for kind in KINDS for _, e in self.made(kind) if e.outcome in ("", "skipped")]
 
 
+def look(e: Experiment) -> str:
+    """How an experiment came out for the task: "bad", "warn", "good", or "soft" where that is not known."""
+    if e.outcome in _BAD:
+        return "bad"
+    wrong = (e.expected, e.outcome) in {("must-die", "survived"), ("must-live", "killed")}
+    return "warn" if wrong else "soft" if e.expected == "open" else "good"
+
+
 def sums(report: Report) -> list[Sum]:
     """One for each task on which experiments were made."""
     out: dict[str, Sum] = {}
@@ -67,6 +76,15 @@ def figures(one: Sum) -> dict[str, Any]:
     if one.made("mutant"):
         out["kill"] = _rate(len(score.killed), len(score.survived))
         out["tolerance"] = _rate(len(score.tolerated), len(score.rejected))
+        out["criteria"] = [
+            {
+                "criterion": name,
+                "kill": _rate(len(part.killed), len(part.survived)),
+                "tolerance": _rate(len(part.tolerated), len(part.rejected)),
+                "open": len(part.open),
+            }
+            for name, part in mutation.by_criterion(one.records).items()
+        ]
     if graded:
         out["regraded"] = {
             "gradings": graded,
@@ -93,21 +111,26 @@ def _probes(one: Sum) -> Iterator[str]:
 
 
 def _mutants(one: Sum) -> Iterator[str]:
+    if parts := list(_scored(mutation.score(one.records))):
+        yield f"mutants: {', '.join(parts)}"
+    for name, score in mutation.by_criterion(one.records).items():
+        if score.survived or score.rejected:
+            yield f"mutants of criterion {name}: {', '.join(_scored(score))}"
+
+
+def _scored(score: mutation.Score) -> Iterator[str]:
+    """Kill and tolerance apart, each with its interval."""
     from scenlint.stats.intervals import wilson
 
-    score = mutation.score(one.records)
-    parts = []
     for yes, no, what in (
         (len(score.killed), len(score.survived), "wrong results noticed"),
         (len(score.tolerated), len(score.rejected), "equally right ones accepted"),
     ):
         if yes + no:
             low, high = wilson(yes, yes + no)
-            parts.append(f"{yes} of {yes + no} {what} ({100 * low:.0f} to {100 * high:.0f} % at 95 %)")
+            yield (f"{yes} of {yes + no} {what} ({100 * low:.0f} to {100 * high:.0f} % at 95 %)")
     if score.open:
-        parts.append(f"{len(score.open)} for a person to judge")
-    if parts:
-        yield f"mutants: {', '.join(parts)}"
+        yield f"{len(score.open)} for a person to judge"
 
 
 def _worlds(one: Sum) -> Iterator[str]:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from scenlint.report.experiments import sentences, sums
 from scenlint.report.model import Report
 from scenlint.report.style import Style, visible
+from scenlint.stats.words import count as count
 from scenlint.task.finding import Severity
 
 SKIPPED_SHOWN = 5
 TASKS_SHOWN = 3
 _COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
-
-
-def count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def summary(report: Report, style: Style) -> str:

@@ -43,11 +43,12 @@ class Rule:
     suite_check: SuiteCheck | None = None
     trial_check: TrialCheck | None = None
     deep: bool = False  # about the experiments of `validate --deep` only
+    calibration: bool = False  # about calibrations
 
     @property
     def command(self) -> str:
-        """The command that judges by it: "check", or "validate" for rules about trials."""
-        return "check" if self.trial_check is None else "validate"
+        """The command that judges by it: "check", or "validate" or "calibrate" for rules about trials."""
+        return "check" if self.trial_check is None else "calibrate" if self.calibration else "validate"
 
     @property
     def family(self) -> str:
@@ -163,12 +164,13 @@ def trial_rule(
     since: str = "0.1",
     preview: bool = False,
     deep: bool = False,
+    calibration: bool = False,
 ) -> Callable[[TrialCheck], Rule]:
     """Make the decorated function a rule about the recorded trials of one task, all of the task as it now stands.
 
     The function gets the Task and the records, and raises NotAssessableError where these trials show nothing of what
     it asks. (`scenlint.task.trials` picks them and says so.) A `deep` rule is about experiments (`record.experiment`)
-    and judges only where there are some, or were to be.
+    and judges only where there are some, or were to be; a `calibration` rule is about what a calibration came to.
     """
 
     def wrap(check: TrialCheck) -> Rule:
@@ -190,6 +192,7 @@ def trial_rule(
             module=check.__module__,
             trial_check=check,
             deep=deep,
+            calibration=calibration,
         )
 
     return wrap

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +15,7 @@ from scenlint.source.text import Fragment, Span
 from scenlint.source.tree import Node, Parsed
 
 _SURROGATE = regex("[\ud800-\udfff]")
+_VAST = regex(r"[0-9_]{308}|0[xXoO][0-9a-fA-F_]{250}")  # where a whole number may be too large for a float
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,17 @@ def _readable(text: str) -> str:
     return _SURROGATE.sub("\ufffd", text)
 
 
+def _bounded(value: Any) -> Any:
+    """The value with whole numbers that no float can hold as infinity, so that nobody's arithmetic overflows."""
+    if isinstance(value, dict):
+        return {key: _bounded(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_bounded(item) for item in value]
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
+        return math.inf if value > 0 else -math.inf
+    return value
+
+
 def listed(value: Any) -> list[Any]:
     """A list as it is, and no items where a document has something else in its place."""
     return value if isinstance(value, list) else []
@@ -131,6 +145,8 @@ def _parse(fragment: Fragment, language: str) -> Data:
         wrong = DataError(f"the file is {name}; TOML must be UTF-8", fragment.span(0, 1), "save the file as UTF-8")
         return Data(fragment, None, wrong)
     parsed = read(_readable(fragment.text))
+    if _VAST.search(fragment.text):
+        parsed.value = _bounded(parsed.value)
     error = None
     if parsed.problem is not None:
         error = DataError(parsed.problem.message, fragment.span(parsed.problem.start, parsed.problem.end))

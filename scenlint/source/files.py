@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from scenlint.source import trace
+from scenlint.source import overlay, trace
 from scenlint.source.text import Source
 
 READ_LIMIT = 2 * 1024 * 1024  # bytes of one file that are ever read
@@ -50,6 +50,8 @@ class FileTree:
                 break
             self.entries[entry.path] = entry
         if limit:
+            for path, size in overlay.below(base):
+                self.entries[path] = Entry(path, size)
             trace.note_tree(str(root), self.listing, self.entries)
 
     @classmethod
@@ -58,7 +60,8 @@ class FileTree:
         if not path.is_file():
             return None
         tree = cls(path.parent, limit=0)
-        tree.entries[path.name] = Entry(path.name, path.stat().st_size)
+        held = overlay.content(path)
+        tree.entries[path.name] = Entry(path.name, path.stat().st_size if held is None else len(held))
         return tree
 
     def _walk(self, root: str, base: str) -> Iterator[Entry]:

@@ -12,6 +12,16 @@ _MOST = 200  # texts that one expression may be
 Text = tuple[str, ast.expr]
 
 
+def number_of(value: object) -> float | None:
+    """A number as a float; None for a truth value, for what is no number, and for what is too large to be a float."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
+
+
 def literals(module: PyModule) -> Literals:
     """What is known of a module's texts; worked out once."""
     return module.fragment.memo("literals", lambda: Literals(module))

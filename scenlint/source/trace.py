@@ -1,6 +1,7 @@
 """Notes what was looked at on disk while a task was judged, so that a cache can tell whether all of it is unchanged.
 
 Whatever reads files in the static stage goes through FileTree, `read_bytes`, `is_file`, `exists` or `names_in`.
+What an editor holds (`overlay`) is read in the place of the file.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
+
+from scenlint.source import overlay
 
 Stat = tuple[int, int, int, int]  # mtime and ctime in nanoseconds, size, inode
 
@@ -66,6 +69,9 @@ def _note_file(path: str | Path, data: bytes | None, limit: int, stat: Stat | No
 
 def read_bytes(path: str | Path, limit: int) -> bytes:
     """The beginning of a regular file. Raises OSError where there is none, or it cannot be read."""
+    if (held := overlay.content(path)) is not None:
+        _note_file(path, held[:limit], limit)
+        return held[:limit]
     try:
         # Not blocking: a named pipe put in a file's place must not hold the run up.
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
@@ -97,7 +103,7 @@ def names_in(folder: str | Path) -> list[str]:
 
 
 def _kind(path: str | Path) -> str:
-    kind = kind_of(path)
+    kind = kind_of(path) if overlay.content(path) is None else "file"
     if (trace := _current.get()) is not None:
         trace.kinds.setdefault(os.path.abspath(path), kind)
     return kind

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from scenlint.stats import NotEnoughError
 from scenlint.stats.compare import boschloo
 from scenlint.stats.intervals import Interval, newcombe
+from scenlint.stats.words import count
 
 LEAST_TRIALS = 8  # of each arm
 LEAST_AGENTS = 5  # with 4 the smallest two-sided exact p is 0.083
@@ -55,7 +56,7 @@ class ItemRest(NamedTuple):
 def item_rest(passes: Sequence[Sequence[int]], scenario: int) -> ItemRest:
     """The corrected item-rest correlations: the scenario itself is no part of the rest."""
     if len(passes) < LEAST_AGENTS:
-        raise NotEnoughError(f"{len(passes)} agents; a correlation over agents needs {LEAST_AGENTS}")
+        raise NotEnoughError(f"{count(len(passes), 'agent')}; a correlation over agents needs {LEAST_AGENTS}")
     own = [row[scenario] for row in passes]
     rest = [sum(row) - row[scenario] for row in passes]
     if len(set(own)) < 2 or len(set(rest)) < 2:
@@ -82,12 +83,13 @@ def alpha(passes: Sequence[Sequence[int]]) -> float:
 
 
 class Curve(NamedTuple):
-    """A scenario under the two-parameter logistic model: discrimination a, difficulty b, and the error of a."""
+    """A scenario under the two-parameter logistic model: discrimination a, difficulty b, their standard errors."""
 
     a: float
     b: float
     error: float | None
     exploratory: bool  # fewer than 30 agents: abilities taken as given, priors on a and b
+    error_b: float | None = None
 
     def passing(self, ability: float) -> float:
         """The probability that an agent of this ability passes."""
@@ -128,7 +130,12 @@ def fit(passes: Sequence[int], trials: Sequence[int], abilities: Sequence[float]
     error = float((weight.sum() / spread) ** 0.5) if spread > 0 else None
     if prior and error is not None:
         error = float((1 / error**2 + 1 / (0.5 * a) ** 2) ** -0.5)
-    return Curve(a, b, error, exploratory=len(passes) < 30)
+    # Information of (a, b), with that of their priors; the difficulty's share of its inverse.
+    slope = (weight * (theta - b) ** 2).sum() + (1 / (0.5 * a) ** 2 if prior else 0.0)
+    cross, place = -a * (weight * (theta - b)).sum(), a**2 * weight.sum() + (1.0 if prior else 0.0)
+    determinant = slope * place - cross**2
+    error_b = float((slope / determinant) ** 0.5) if determinant > 0 else None
+    return Curve(a, b, error, exploratory=len(passes) < 30, error_b=error_b)
 
 
 def abilities(passes: Sequence[Sequence[int]], trials: int, scenario: int) -> list[float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import NamedTuple
 
 
@@ -15,23 +16,31 @@ class Interval(NamedTuple):
 
 def wilson(passes: int, trials: int, level: float = 0.95) -> Interval:
     """Wilson's score interval of a rate; [0, 1] without trials (Wilson 1927)."""
-    return _binomial(passes, trials, level, "wilson")
+    _check(passes, trials)
+    if trials == 0:
+        return Interval(0.0, 1.0)
+    z2 = NormalDist().inv_cdf((1 + level) / 2) ** 2
+    rate, whole = passes / trials, 1 + z2 / trials
+    centre = (rate + z2 / (2 * trials)) / whole
+    half = math.sqrt(z2 * (rate * (1 - rate) + z2 / (4 * trials)) / trials) / whole
+    return Interval(0.0 if passes == 0 else centre - half, 1.0 if passes == trials else centre + half)
 
 
 def exact(passes: int, trials: int, level: float = 0.95) -> Interval:
     """Clopper and Pearson's exact interval of a rate; [0, 1] without trials (Clopper and Pearson 1934)."""
-    return _binomial(passes, trials, level, "exact")
+    _check(passes, trials)
+    from scipy.special import betaincinv
+
+    tail = (1 - level) / 2
+    return Interval(
+        0.0 if passes == 0 else float(betaincinv(passes, trials - passes + 1, tail)),
+        1.0 if passes == trials else float(betaincinv(passes + 1, trials - passes, 1 - tail)),
+    )
 
 
-def _binomial(passes: int, trials: int, level: float, method: str) -> Interval:
+def _check(passes: int, trials: int) -> None:
     if not 0 <= passes <= trials:
         raise ValueError(f"{passes} passes of {trials} trials")
-    if trials == 0:
-        return Interval(0.0, 1.0)
-    from scipy.stats import binomtest
-
-    found = binomtest(passes, trials).proportion_ci(level, method=method)
-    return Interval(float(found.low), float(found.high))
 
 
 class Posterior(NamedTuple):

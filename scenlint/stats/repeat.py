@@ -9,6 +9,7 @@ from math import comb
 from typing import NamedTuple
 
 from scenlint.stats import NotEnoughError
+from scenlint.stats.words import count
 
 
 def pass_at(k: int, passes: int, trials: int) -> float | None:
@@ -40,7 +41,9 @@ def tarone(passes: Sequence[int], trials: Sequence[int]) -> Dispersion:
     """Whether blocks of trials differ by more than chance (Tarone 1979); needs 4 blocks, and outcomes that differ."""
     total = sum(trials)
     if len(trials) < 4:
-        raise NotEnoughError(f"{len(trials)} blocks of trials; over-dispersion needs 4")
+        raise NotEnoughError(f"{count(len(trials), 'block')} of trials; over-dispersion needs 4")
+    if max(trials) < 2:
+        raise NotEnoughError("no block has 2 trials, and over-dispersion is about trials within blocks")
     p = sum(passes) / total if total else 0.0
     if not 0 < p < 1:
         raise NotEnoughError("all trials ended alike: there is no spread to test")
@@ -77,17 +80,19 @@ def fleiss_kappa(passes: Sequence[int], trials: int) -> float:
     return (seen - chance) / (1 - chance)
 
 
-def runs(outcomes: Sequence[bool]) -> float:
-    """Exact p that trials in this order have so few runs of equal outcomes (Wald and Wolfowitz 1940, one-sided)."""
+def runs(outcomes: Sequence[bool], *, more: bool = False) -> float:
+    """Exact p that trials in this order have so few runs of equal outcomes, or so many (Wald and Wolfowitz 1940)."""
     n, m = sum(outcomes), len(outcomes) - sum(outcomes)
     if not n or not m:
         return 1.0
     seen = 1 + sum(a != b for a, b in pairwise(outcomes))
-    ways = 0
-    for r in range(2, seen + 1):
-        k = r // 2
-        if r % 2 == 0:
-            ways += 2 * comb(n - 1, k - 1) * comb(m - 1, k - 1)
-        else:
-            ways += comb(n - 1, k) * comb(m - 1, k - 1) + comb(n - 1, k - 1) * comb(m - 1, k)
-    return ways / comb(n + m, n)
+    counted = range(seen, n + m + 1) if more else range(2, seen + 1)
+    return sum(_orders(r, n, m) for r in counted) / comb(n + m, n)
+
+
+def _orders(runs: int, n: int, m: int) -> int:
+    """In how many orders n and m outcomes of two kinds have so many runs."""
+    k = runs // 2
+    if runs % 2 == 0:
+        return 2 * comb(n - 1, k - 1) * comb(m - 1, k - 1)
+    return comb(n - 1, k) * comb(m - 1, k - 1) + comb(n - 1, k - 1) * comb(m - 1, k)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from bisect import bisect_left, bisect_right, insort
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from scenlint.stats import NotEnoughError
+from scenlint.stats.words import count as many
 
 
 class Trend(NamedTuple):
@@ -22,7 +28,7 @@ class Trend(NamedTuple):
 def trend(values: Sequence[float]) -> Trend:
     """Mann and Kendall's test and Theil and Sen's slope of values in the order of time; at least 5 of them."""
     if len(values) < 5:
-        raise NotEnoughError(f"{len(values)} runs; a trend needs 5")
+        raise NotEnoughError(f"{many(len(values), 'run')}; a trend needs 5")
     from scipy.stats import kendalltau, theilslopes
 
     order = range(len(values))
@@ -37,16 +43,16 @@ def seasonal(series: Sequence[Sequence[float]]) -> tuple[float, float]:
     """z and two-sided p of one trend within several scenarios, so that a changed mix is no trend (Hirsch 1982)."""
     total, variance = 0, 0.0
     for values in series:
-        n = len(values)
-        total += sum((b > a) - (b < a) for i, a in enumerate(values) for b in values[i + 1 :])
-        ties = [values.count(v) for v in set(values)]
+        before: list[float] = []  # sorted
+        for value in values:
+            total += bisect_left(before, value) + bisect_right(before, value) - len(before)
+            insort(before, value)
+        n, ties = len(values), Counter(values).values()
         variance += (n * (n - 1) * (2 * n + 5) - sum(t * (t - 1) * (2 * t + 5) for t in ties)) / 18
     if variance == 0:
         raise NotEnoughError("no scenario has values that differ")
-    from scipy.stats import norm
-
     z = (total - (total > 0) + (total < 0)) / math.sqrt(variance)
-    return z, float(2 * norm.sf(abs(z)))
+    return z, math.erfc(abs(z) / math.sqrt(2))
 
 
 class Shift(NamedTuple):
@@ -102,16 +108,63 @@ class FailureCusum:
         self.success = math.log((1 - raised) / (1 - usual))
         self.threshold, self.value = threshold, 0.0
 
+    @classmethod
+    def rare(cls, usual: float, raised: float, outcomes: float) -> FailureCusum:
+        """The chart that alarms falsely once in at least so many outcomes on average, and as soon as that allows.
+
+        Its two steps are in a ratio of small whole numbers (within 2% of the likelihoods'), and it counts in these, so
+        that its run length is exact.
+        """
+        chart = cls(usual, raised)
+        up, down, threshold = _counts(usual, raised, outcomes)
+        chart.failure, chart.success, chart.threshold = up, -down, threshold
+        return chart
+
     def add(self, failed: bool) -> bool:
         """Take in one outcome; whether an alarm is due."""
         self.value = max(0.0, self.value + (self.failure if failed else self.success))
         return self.value >= self.threshold
 
 
+@lru_cache(maxsize=1000)
+def _counts(usual: float, raised: float, outcomes: float) -> tuple[int, int, int]:
+    """Steps up and down in whole numbers, and the lowest threshold that is reached so rarely."""
+    exact = FailureCusum(usual, raised)
+    ratio = -exact.failure / exact.success
+    sizes = map(Fraction(ratio).limit_denominator, itertools.count(1))
+    up, down = next(f for f in sizes if f and abs(f / ratio - 1) <= 0.02).as_integer_ratio()
+    high = up
+    while run_length(up, down, high, usual) < outcomes:
+        high *= 2
+    low = high // 2
+    while low + 1 < high:
+        middle = (low + high) // 2
+        low, high = (middle, high) if run_length(up, down, middle, usual) < outcomes else (low, middle)
+    return up, down, high
+
+
+def run_length(up: int, down: int, threshold: int, rate: float) -> float:
+    """Outcomes until a chart in whole steps alarms, on average, at a rate of failures (Brook and Evans 1972: exact)."""
+    import numpy as np
+    from scipy.linalg import solve_banded
+
+    # L(s) = 1 + rate L(s + up) + (1 - rate) L(max(0, s - down)), with L = 0 from the threshold on.
+    above, below = min(up, threshold - 1), min(down, threshold - 1)
+    bands = np.zeros((above + below + 1, threshold))
+    bands[above] = 1.0
+    if up < threshold:
+        bands[above - up, up:] -= rate
+    for state in range(threshold):
+        target = max(0, state - down)
+        bands[above + state - target, target] -= 1 - rate
+    lengths = solve_banded((below, above), bands, np.ones(threshold), check_finite=False)
+    return float(lengths[0])
+
+
 def window(passes: int, trials: int, usual: float, level: float = 0.01) -> bool:
     """Whether so few passes in a window of at least 20 are below the usual rate; repeated looks raise `level`."""
     if trials < 20:
-        raise NotEnoughError(f"{trials} outcomes; a window needs 20")
+        raise NotEnoughError(f"{many(trials, 'outcome')}; a window needs 20")
     from scipy.stats import binom
 
     return bool(binom.cdf(passes, trials, usual) < level)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -53,6 +54,21 @@ def score(records: Sequence[TrialRecord]) -> Score:
             case _:
                 out.open.append(record)
     return out
+
+
+def by_criterion(records: Sequence[TrialRecord]) -> dict[str, Score]:
+    """The score for each criterion of the brief that mutants are about; those about none or several are left out."""
+    groups: dict[str, list[TrialRecord]] = {}
+    for record in records:
+        if record.experiment is not None and record.experiment.criterion:
+            groups.setdefault(record.experiment.criterion, []).append(record)
+    scores = {name: score(group) for name, group in sorted(groups.items(), key=lambda item: _natural(item[0]))}
+    return {name: one for name, one in scores.items() if one.kill is not None or one.tolerance is not None or one.open}
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """10 after 9."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
 def _share(yes: int, no: int) -> float | None:

@@ -119,6 +119,17 @@ class Compose:
     folder: Path  # project directory, to which relative paths in the files are relative
     env: tuple[tuple[str, str], ...] = ()
     container: Container | None = None
+    anew: bool = False  # what is built is built without any cache, and under names of its own
+
+
+@dataclass(frozen=True)
+class Others:
+    """What an experiment changes in the containers beside the agent's: apps, and the services of a compose project."""
+
+    env: tuple[tuple[str, str], ...] = ()
+    files: tuple[Upload, ...] = ()  # are there before anything runs
+    texts: tuple[tuple[str, str], ...] = ()  # likewise: path, content
+    one_cpu: bool = False  # a single processor is seen; the agent's container of a project is meant too
 
 
 @dataclass(frozen=True)
@@ -236,6 +247,7 @@ class RunPlan:
     container: Container | None = None
     compose: Compose | None = None
     apps: tuple[App, ...] = ()
+    others: Others = Others()
     workdir: Path | None = None  # LOCAL: folder copied for each trial and handed to the agent
     inline_files: tuple[tuple[str, str], ...] = ()  # LOCAL: further files of the workdir, path -> content
     limits: Limits = Limits()  # LOCAL; containers have their own

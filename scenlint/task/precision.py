@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scenlint.source.literals import literals
+from scenlint.source.literals import literals, number_of
 from scenlint.source.python import PyModule, walk
 from scenlint.source.regex import regex
 from scenlint.source.text import Span
@@ -148,4 +148,4 @@ def number(module: PyModule, node: ast.expr) -> float | None:
         value = ast.literal_eval(values[0])
     except (ValueError, TypeError):
         return None
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return number_of(value)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 VERSION = 1
+REFUSAL_PHRASE = "its words read like a refusal"  # evidence that only makes a person look
 
 
 class Status(StrEnum):
@@ -114,6 +115,34 @@ class Experiment:
     rule: str = ""  # of a probe: the rule by which it is reported
 
 
+AS_IT_IS = ("calibration", "grade")  # kinds of experiment in which an agent works on the task as it is
+
+
+class Disposed(StrEnum):
+    """What a person can decide."""
+
+    GENUINE = "genuine"  # about a trial: the agent's own failure
+    EXCLUDED = "excluded"  # about a trial: not the agent's doing
+    CHEATING = "cheating"  # about a trial
+    MISALIGNED = "misaligned"  # about a task's digest: brief and verifier disagree, all its trials are void
+    ALIGNED = "aligned"  # about a task's digest: the suspicion was looked into and is none
+
+
+@dataclass(frozen=True)
+class Disposition:
+    """A decision about a trial (`about` is its id) or a task as it stood (`about` is its digest)."""
+
+    about: str
+    verdict: Disposed
+    reason: str
+    role: str  # of who decided: "maintainer", "reviewer" …
+    at: str = ""  # ISO 8601, UTC
+
+    @property
+    def voids(self) -> bool:
+        return self.verdict is Disposed.MISALIGNED
+
+
 @dataclass
 class TrialRecord:
     """One trial. `reward` is the strict verdict, by which scenlint judges; `harness` what the format's own records."""
@@ -152,6 +181,10 @@ class TrialRecord:
     experiment: Experiment | None = None  # of a trial of the deep stage
     summary: str = ""  # the handbook's VerificationResult.summary
     confidence: str = "low"
+    # Noted when trials are judged, and not kept with them: what people decided about this one and its task, and the
+    # agent's pass rate on the other scenarios of the suite (None: it has too few trials there).
+    dispositions: list[Disposition] = field(default_factory=list)
+    strength: float | None = None
     scenlint: str = ""  # version that ran it
     version: int = VERSION
 
@@ -173,4 +206,8 @@ class TrialRecord:
         out.phases = [Phase(**p) for p in data.get("phases", ())]
         out.experiment = Experiment(**data["experiment"]) if data.get("experiment") else None
         out.checks = [CheckResult(**c) for c in data.get("checks", ())]
+        out.dispositions = [
+            Disposition(**{"about": out.id, **d, "verdict": Disposed(d["verdict"])})
+            for d in data.get("dispositions", ())
+        ]
         return out

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from scenlint.task.model import Environment, Task
 
 
+_FOREVER = 1e12  # seconds; what is stated as more is no limit
+
+
 @dataclass(frozen=True)
 class Clash:
     """What the brief states, where, and the place of the setting that denies it; `sure`: both are exact."""
@@ -40,10 +43,12 @@ def find_clashes(task: Task, sentence: Sentence) -> Iterator[Clash]:
 
 def _limit(task: Task, sentence: Sentence) -> Iterator[Clash]:
     agent = next((k for k in task.budget.limits if k.name == "agent"), None) if task.budget else None
-    limit = statements.stated_limit(sentence) if agent and agent.value.value else None
-    if agent is None or limit is None or not isinstance(limit.value, int | float):
+    seconds = agent.value.value if agent else None
+    if agent is None or not isinstance(seconds, int | float) or not 0 < seconds < _FOREVER:
         return
-    seconds = float(agent.value.value)
+    limit = statements.stated_limit(sentence)
+    if limit is None or not isinstance(limit.value, int | float):
+        return
     if abs(limit.value - seconds) > 0.01 * seconds:
         message = f"the brief gives the agent {limit.value:g} seconds, {agent.where} says {seconds:g}"
         yield Clash(limit.span, message, agent.value.span)

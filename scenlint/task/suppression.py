@@ -81,6 +81,12 @@ def find_suppressions(files: FileTree, embedded: Iterable[Fragment] = ()) -> lis
     return list({(s.span.source.path, s.span.start): s for s in out}.values())
 
 
+def suppressions_in(source: Source) -> list[Suppression]:
+    """Those in one file, by its name."""
+    style = comment_style(source.path.name)
+    return list(_in_text(source.fragment(_language(source)), style)) if style else []
+
+
 def _language(source: Source) -> str:
     name = source.path.name.lower()
     known = _LANGUAGES.get(source.path.suffix.lower())

@@ -98,6 +98,15 @@ def entry(task: Task) -> At:
     return grader.script.first_line() if grader.script else task.folder
 
 
+def asked(task: Task) -> At:
+    """The first line of what the agent is told; the task's folder where there is nothing."""
+    prose = next((b.prose for b in task.briefs if b.prose.text.strip()), None)
+    if prose is None:
+        return task.folder
+    begin = len(prose.text) - len(prose.text.lstrip())
+    return first_line(prose.span(begin, len(prose.text)))
+
+
 def place(task: Task, checks: Iterable[CheckResult]) -> At:
     """Where the first of some checks stands in the verifier; its entry where that cannot be told."""
     return next((span for check in checks if (span := _span(task, check)) is not None), entry(task))

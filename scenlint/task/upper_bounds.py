@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from scenlint.source.json_reader import loads
-from scenlint.source.literals import literals
+from scenlint.source.literals import literals, number_of
 from scenlint.source.python import PyModule, walk
 from scenlint.task.demands.base import Ground
 from scenlint.task.model import Task
@@ -142,9 +142,7 @@ class UpperBounds:
 
     def _number(self, node: ast.AST) -> float | None:
         if isinstance(node, ast.Constant):
-            return (
-                float(node.value) if isinstance(node.value, int | float) and not isinstance(node.value, bool) else None
-            )
+            return number_of(node.value)
         if isinstance(node, ast.Call):
             return self._number_of_call(node)
         if isinstance(node, ast.BinOp):
@@ -264,11 +262,8 @@ class UpperBounds:
             value = ast.literal_eval(node)
         except (ValueError, TypeError):
             return None
-        return (
-            float(value)
-            if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-            else None
-        )
+        number = number_of(value)
+        return number if number is not None and math.isfinite(number) else None
 
 
 def _is_one(node: ast.expr) -> bool:

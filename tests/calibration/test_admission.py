@@ -42,7 +42,7 @@ def page(done: subprocess.CompletedProcess[str]) -> dict[str, bool | None]:
 
 
 def test_what_is_missing_is_said_and_nothing_is_entered(scenlint, suite):
-    scenlint("validate", "product", "--quiet")
+    scenlint("validate", "product", "--quiet", "--gate")
     done = scenlint("admit", "product", "--format", "json")
     assert done.returncode == 1, done.stderr
     assert page(done) == {"static": True, "oracle and nop": True, "probes": None, "calibration": None}

@@ -16,11 +16,12 @@ import pytest
 from scenlint import config
 from scenlint.calibration import run as calibration
 from scenlint.calibration import triage
-from scenlint.calibration.decision import Decided
-from scenlint.cli.live import watching
+from scenlint.cli.live import Quiet, watching
 from scenlint.harness.agents import CommandAgent
 from scenlint.harness.environment import InfrastructureError
 from scenlint.harness.ledger import Ledger
+from scenlint.rulings.decision import Decided
+from scenlint.task.record import Disposed
 from scenlint.testing import base_task
 
 pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
@@ -72,7 +73,7 @@ def test_a_scenario_that_this_agent_fails_often_enough_is_admissible(calibrate):
 def test_what_never_fails_is_retired_after_two_trials(calibrate):
     done = calibrate(CommandAgent(solves(*range(1, 20)), name="strong"))
     assert done.decision.decided is Decided.RETIRED
-    assert len(done.entries) == 2
+    assert len(done.trials) == 2
 
 
 def test_what_fails_too_seldom_is_rejected_in_stage_two(calibrate):
@@ -106,9 +107,7 @@ def test_faults_of_the_machine_leave_it_inconclusive(calibrate):
 def test_confirmed_misalignment_voids_all_trials_of_the_digest(calibrate, suite):
     agent = CommandAgent(solves(1), name="weak")
     first = calibrate(agent)
-    triage.decide(
-        suite / ".scenlint", first.entries[0].record.task_digest, triage.Verdict.MISALIGNED, "units", "maintainer"
-    )
+    triage.decide(suite / ".scenlint", first.trials[0].task_digest, Disposed.MISALIGNED, "units", "maintainer")
     with pytest.raises(calibration.RefusedError, match="blocked"):
         calibrate(agent)
     brief = suite / "product" / "brief.md"
@@ -122,7 +121,7 @@ def test_a_decided_digest_is_not_calibrated_again_unless_forced_and_recorded(cal
     with pytest.raises(calibration.RefusedError, match="calibrated with `strong` already: retired"):
         calibrate(agent)
     again = calibrate(agent, force=True)
-    assert (again.number, again.forced, len(again.entries)) == (2, True, 2)
+    assert (again.number, bool(again.forced), len(again.trials)) == (2, True, 2)
 
 
 def test_a_task_that_is_not_clean_is_refused_unless_forced(calibrate, suite):
@@ -135,17 +134,46 @@ def test_a_task_that_is_not_clean_is_refused_unless_forced(calibrate, suite):
     assert "oracle-not-perfect" in {f.rule for f in forced.gate}
 
 
+class StopsAfter(Quiet):
+    """Wishes the run to stop once so many trials have ended."""
+
+    def __init__(self, trials: int, stop: threading.Event) -> None:
+        self.left, self.stop = trials, stop
+
+    def ended(self, job, record) -> None:
+        self.left -= 1
+        if self.left <= 0:
+            self.stop.set()
+
+
+def test_an_agent_that_was_changed_does_not_go_on_with_the_calibration_of_another(suite):
+    def go(agent, trials=99, **more):
+        stop = threading.Event()
+        request = calibration.Request(
+            suite / "product", config.load(suite / "product", None), agent, StopsAfter(trials, stop),
+            ledger=suite / ".scenlint", workers=1, stop=stop, **more,
+        )  # fmt: skip
+        return calibration.calibrate(request)
+
+    first = go(CommandAgent(solves(1), name="weak"), 2 + 4)  # oracle, nop, and four of its own
+    assert (first.interrupted, first.decision.decided, len(first.trials)) == (True, Decided.OPEN, 4)
+    changed = CommandAgent(solves(1, 2), name="weak")
+    with pytest.raises(calibration.RefusedError, match="not what it was"):
+        go(changed)
+    assert go(changed, force=True).number == 2
+
+
 def test_what_a_person_says_about_a_trial_counts(calibrate, suite):
     agent = CommandAgent(solves(1), name="weak")
     done = calibrate(agent)
     folder = suite / ".scenlint"
-    for entry in done.entries[2:8]:
-        triage.decide(folder, entry.id, triage.Verdict.EXCLUDED, "the mirror was down", "maintainer")
+    for entry in done.trials[2:8]:
+        triage.decide(folder, entry.id, Disposed.EXCLUDED, "the mirror was down", "maintainer")
     with pytest.raises(ValueError, match="reason"):
-        triage.decide(folder, done.entries[0].id, triage.Verdict.EXCLUDED, " ", "maintainer")
+        triage.decide(folder, done.trials[0].id, Disposed.EXCLUDED, " ", "maintainer")
     # Six failures no longer count, so six fresh trials are run in their place.
     again = calibrate(agent)
-    assert (again.number, again.decision.decided, len(again.entries)) == (1, Decided.ADMISSIBLE, 16)
+    assert (again.number, again.decision.decided, len(again.trials)) == (1, Decided.ADMISSIBLE, 16)
     assert len(triage.history(folder)) == 6
 
 
@@ -153,6 +181,7 @@ def test_curtailed_it_stops_once_it_is_settled(calibrate):
     done = calibrate(CommandAgent(solves(1), name="weak"), curtail=True)
     assert done.decision.decided is Decided.ADMISSIBLE
     assert done.decision.rate is not None
+    assert 6 <= len(done.trials) <= 7  # four failures settle stage two; two trials run at a time
 
 
 def test_killed_in_stage_two_it_goes_on_without_losing_or_doubling_a_trial(suite):

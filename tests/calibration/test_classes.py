@@ -2,8 +2,8 @@
 
 import pytest
 
-from scenlint.calibration.classes import Effect, cut_off, rule_on
-from scenlint.task.record import CheckResult, FailureClass, Phase, Status, TrialRecord
+from scenlint.rulings.classes import Effect, cut_off, rule_on
+from scenlint.task.record import CheckResult, Disposed, Disposition, FailureClass, Phase, Status, TrialRecord, Verdict
 
 NONE = Status.NO_VERDICT
 ACTED = ("build", "start", "agent", "overlay", "verify", "verdict")
@@ -52,6 +52,26 @@ def ruled(record: TrialRecord, *controls: TrialRecord):
 def test_each_row_of_the_table(record, rule, failure_class, effect):
     found = ruled(record)
     assert (found.rule, found.failure_class, found.effect) == (rule, failure_class, effect)
+
+
+@pytest.mark.parametrize("said", ["failed: `keeps the rate limit`", "failed: `answers 503 with an error status`"])
+def test_a_check_about_such_things_is_no_fault_of_the_provider(said):
+    assert ruled(trial(FailureClass.WRONG_ANSWER, said)).effect is Effect.FAILURE
+
+
+def test_what_the_verifier_printed_excludes_no_trial():
+    # The agent has its work say so, and the verifier quotes it.
+    record = trial(FailureClass.TOOL_ERROR, "the agent ended with exit status 1; expected 42, got ApiOverloadedError")
+    record.strict = Verdict(0.0, reason="expected 42, got ApiOverloadedError")
+    assert ruled(record).failure_class is FailureClass.AGENT_CRASH
+
+
+def test_what_a_person_decided_goes_before_the_table_and_leaves_the_record_as_it_is():
+    record = trial(FailureClass.WRONG_ANSWER, "failed: `total`")
+    record.dispositions = [Disposition("t", Disposed.EXCLUDED, "power cut", "maintainer")]
+    found = ruled(record)
+    assert (found.effect, found.evidence, found.rule) == (Effect.EXCLUDED, "maintainer: power cut", 13)
+    assert (record.failure_class, record.failure_evidence) == (FailureClass.WRONG_ANSWER, "failed: `total`")
 
 
 def test_what_is_wrongly_set_up_stops_the_calibration():

@@ -3,8 +3,7 @@
 import pytest
 
 from scenlint.calibration.discrimination import scenarios
-from scenlint.calibration.triage import Disposition, Verdict
-from scenlint.task.record import CheckResult, FailureClass, Phase, Status, TrialRecord
+from scenlint.task.record import CheckResult, Disposed, Disposition, FailureClass, Phase, Status, TrialRecord
 
 # Passes of 8: agents from weak to strong; scenarios: good, good, ceiling, noise, floor.
 REF = [[0, 2, 7, 4, 0], [1, 3, 8, 3, 0], [3, 4, 7, 5, 0], [5, 5, 8, 4, 0], [7, 6, 8, 3, 0], [8, 7, 8, 5, 0]]
@@ -45,7 +44,7 @@ def test_one_agent_shows_difficulty_only():
     (found,) = scenarios(trials("S1", "A1", 3))
     assert found.label == "difficulty only"
     assert (found.rates["A1"].passes, found.rates["A1"].trials) == (3, 8)
-    assert set(found.lacks) == {"arms", "dispersion", "item_rest", "curve"}
+    assert set(found.lacks) == {"arms", "item_rest", "curve"}
     assert found.as_json()["agents"]["A1"]["pass_at"][8] == 1.0
 
 
@@ -57,10 +56,10 @@ def test_excluded_trials_are_no_failures():
 
 def test_what_a_person_decided_counts():
     records = list(trials("S1", "A1", 2, 4))
-    said = [Disposition("S1-A1-3", Verdict.EXCLUDED, "the mirror was down", "maintainer")]
+    said = [Disposition("S1-A1-3", Disposed.EXCLUDED, "the mirror was down", "maintainer")]
     (found,) = scenarios(records, said=said)
     assert (found.rates["A1"].trials, found.rates["A1"].excluded) == (3, 1)
-    (found,) = scenarios(records, said=[Disposition("d", Verdict.MISALIGNED, "units", "maintainer")])
+    (found,) = scenarios(records, said=[Disposition("d", Disposed.MISALIGNED, "units", "maintainer")])
     assert found.flags == ["misaligned: its trials are void"]
 
 
@@ -69,6 +68,21 @@ def test_stronger_agents_that_do_worse_are_flagged():
     (found,) = scenarios(records, weak=["weak"], strong=["strong"])
     assert found.label == "inverted"
     assert "misalignment" in found.flags[0]
+
+
+def test_the_two_stage_rule_on_trials_that_ran_elsewhere():
+    records = [*trials("S1", "weak", 1, 10), *trials("S1", "strong", 10, 10), *trials("S2", "weak", 0, 10)]
+    for n, record in enumerate(records):
+        record.started = f"2026-01-01T00:{n:02}"
+    found = {(s.task, agent): rate.rule for s in scenarios(records) for agent, rate in s.rates.items()}
+    assert found["S1", "weak"] == "admissible (stage two: 8 genuine failures of 8 trials)"
+    assert found["S1", "strong"].startswith("retired (stage one: 0 genuine failures of 2 trials")
+    assert found["S2", "weak"].startswith("never-solved")
+
+
+def test_an_agent_whose_trials_are_not_independent_is_flagged():
+    (found,) = scenarios(trials("S1", "A1", 5, 10))
+    assert found.flags == ["A1: passes and failures come in blocks (PPPPPFFFFF; so few changes by chance: p = 0.0079)"]
 
 
 def test_oracle_and_nop_are_nobodys_rate():

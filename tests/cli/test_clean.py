@@ -14,7 +14,7 @@ def trials(scenlint) -> list[str]:
 
 
 def test_old_trials_are_forgotten_with_their_folders(tmp_path, scenlint):
-    scenlint("validate", packet(tmp_path / "product"))
+    scenlint("validate", packet(tmp_path / "product"), "--gate")
     folders = tmp_path / ".scenlint" / "trials"
     assert len(trials(scenlint)) == 2
     assert "would remove 2 trials" in scenlint("clean", "--ledger-before", "2999-01-01", "--dry-run").stdout

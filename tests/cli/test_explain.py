@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from scenlint.cli.explain import _readable
+from scenlint.lint.pages import readable
 from scenlint.lint.registry import load_rules, page_text
 
 PLAIN = {**os.environ, "PYTHONIOENCODING": "utf-8"}
@@ -39,9 +39,15 @@ def test_unknown_rule_gets_a_suggestion(scenlint):
 
 
 def test_mistyped_probe_gets_a_suggestion(scenlint):
-    done = scenlint("explain", "empty-file", env=PLAIN)
+    done = scenlint("explain", "only-word", env=PLAIN)
     assert done.returncode == 2
-    assert "did you mean `empty-files`" in done.stderr
+    assert "did you mean `only-words`" in done.stderr
+
+
+def test_a_mutant_is_explained_as_the_ledger_names_it(scenlint):
+    done = scenlint("explain", "mutant:drop-row#3", env=PLAIN)
+    assert done.returncode == 0
+    assert done.stdout.startswith("# drop-row\n\none of the mutants of `scenlint validate --deep`")
 
 
 @pytest.mark.parametrize("name", ["fair", "SL6"])
@@ -93,7 +99,7 @@ def test_examples_read_as_files_with_words_for_marks():
         "## Bad\n\n```python path=tests/test_a.py expect=3\nx  # !tautology,no-assertion\n```\n"
         "```toml path=task.toml delete\n```\n```md\ny <!-- !tautology -->\n```\n"
     )
-    assert _readable(page) == (
+    assert readable(page) == (
         "## Bad\n\n`tests/test_a.py`:\n\n```python\nx  # found here\n```\n"
         "`task.toml` (left out):\n\n```toml\n```\n```md\ny <!-- found here -->\n```\n"
     )

@@ -54,7 +54,7 @@ def test_lock_only_leaves_the_task_alone(scenlint, loose_task):
 def test_what_is_not_known_is_named(scenlint, loose_task):
     done = scenlint("pin", loose_task, "--no-engine")
     assert done.returncode == 1
-    assert "not pinned: `python:3.12-slim`: no digest of it is known here" in done.stderr
+    assert "Dockerfile:1:6: not pinned: `python:3.12-slim`: no digest of it is known here" in done.stderr
     assert dockerfile(loose_task) == DOCKERFILE
 
 

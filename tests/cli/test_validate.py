@@ -25,7 +25,7 @@ def validate(scenlint):
     """Run it and read its JSON: validate(path, …) -> (exit status, what it printed)."""
 
     def run(*arguments: object, **options):
-        done = scenlint("validate", "--format", "json", *arguments, **options)
+        done = scenlint("validate", "--gate", "--format", "json", *arguments, **options)
         return done.returncode, json.loads(done.stdout or "null"), done.stderr
 
     return run
@@ -156,7 +156,7 @@ def test_every_output_format_holds_the_findings(tmp_path, scenlint):
     folder = packet(tmp_path / "easy", check="test -d .")
 
     def printed(form: str) -> str:
-        done = scenlint("validate", folder, "--format", form)
+        done = scenlint("validate", folder, "--gate", "--format", form)
         assert done.returncode == 1, done.stderr
         return done.stdout
 
@@ -209,7 +209,7 @@ def test_nothing_to_run_and_paths_that_are_not_there(tmp_path, validate):
 
 
 def start(tmp_path: Path, *arguments: object) -> subprocess.Popen[str]:
-    argv = [*COMMAND, "validate", "--format", "json", "--jobs", "1", *map(str, arguments)]
+    argv = [*COMMAND, "validate", "--gate", "--format", "json", "--jobs", "1", *map(str, arguments)]
     return subprocess.Popen(argv, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -264,7 +264,7 @@ def test_killed_it_goes_on_where_it_was_and_leaves_nothing_behind(tmp_path, vali
 def test_a_ledger_that_cannot_be_written_stops_the_run_with_status_2(tmp_path, scenlint):
     packet(tmp_path / "product")
     (tmp_path / "taken").write_text("")
-    done = scenlint("validate", "product", "--ledger", "taken")
+    done = scenlint("validate", "product", "--gate", "--ledger", "taken")
     assert done.returncode == 2
     assert done.stderr.startswith("scenlint: the ledger `")
 
@@ -273,7 +273,7 @@ def on_small_disk(tmp_path: Path, kilobytes: int) -> subprocess.CompletedProcess
     """Validate all tasks with the ledger on a file system of its own; what it holds at the end is copied to `saved`."""
     box = ["bwrap", "--dev-bind", "/", "/", "--size", str(kilobytes * 1024), "--tmpfs", "/disk"]
     script = '"$@"; code=$?; cp -r /disk/ledger saved; exit $code'
-    command = [*COMMAND, "validate", "tasks", "--format", "json", "--jobs", "1", "--ledger", "/disk/ledger"]
+    command = [*COMMAND, "validate", "tasks", "--gate", "--format", "json", "--jobs", "1", "--ledger", "/disk/ledger"]
     argv = [*box, "bash", "-c", script, "bash", *command]
     return subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=300)
 
@@ -304,7 +304,7 @@ def test_on_a_terminal_a_live_table_shows_what_runs_and_findings_stay_on_standar
     packet(tmp_path / "product", solve="sleep 1.2; echo 42 > answer.txt")
     ours, theirs = pty.openpty()
     env = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "CI": ""}
-    argv = [*COMMAND, "validate", "product", "--format", "json"]
+    argv = [*COMMAND, "validate", "product", "--gate", "--format", "json"]
     process = subprocess.Popen(argv, cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, env=env)
     os.close(theirs)
     shown = b""

@@ -43,12 +43,36 @@ def test_a_verifier_that_takes_anything_is_broken_and_that_is_an_error(scenlint,
     assert done.returncode == 1
 
 
-def test_plain_validate_makes_no_experiments_and_does_not_call_their_rules_unassessed(scenlint, tmp_path):
-    done = scenlint("validate", packet(tmp_path / "product"), "--format", "json", "--trials", 2, "--require-complete")
+def test_the_gate_alone_makes_no_experiments_and_does_not_call_their_rules_unassessed(scenlint, tmp_path):
+    options = ("--gate", "--format", "json", "--trials", 2, "--require-complete")
+    done = scenlint("validate", packet(tmp_path / "product"), *options)
     told = json.loads(done.stdout)
     assert [t["experiment"] for t in told["trials"]] == [None] * 4
     assert told["not_assessed"] == []
     assert done.returncode == 0
+
+
+def test_a_first_look_finds_a_verifier_that_takes_anything(scenlint, tmp_path):
+    done = scenlint("validate", packet(tmp_path / "product", check="test -e answer.txt"), "--format", "json")
+    told = json.loads(done.stdout)
+    assert "passes-empty-output" in {f["rule"] for f in told["findings"]}
+    assert done.returncode == 1
+    made = [t["experiment"] for t in told["trials"] if t["experiment"]]
+    assert {e["name"] for e in made if e["kind"] == "world"} == {"oracle-again", "regraded"}
+
+
+def test_a_first_look_at_a_sound_task_finds_nothing_and_leaves_no_rule_unassessed(scenlint, tmp_path):
+    options = ("--format", "json", "--trials", 2, "--require-complete")
+    done = scenlint("validate", packet(tmp_path / "product"), *options)
+    told = json.loads(done.stdout)
+    assert (told["findings"], told["not_assessed"], told["skipped"]) == ([], [], [])
+    assert done.returncode == 0
+    assert sum(t["experiment"] is not None for t in told["trials"]) > 5
+
+
+def test_no_first_look_is_taken_for_rules_that_it_does_not_serve(scenlint, tmp_path):
+    done = scenlint("validate", packet(tmp_path / "product"), "--select", "oracle-not-perfect", "--format", "json")
+    assert [t["experiment"] for t in json.loads(done.stdout)["trials"]] == [None, None]
 
 
 def test_a_name_that_selects_nothing_is_told(scenlint, tmp_path):

@@ -48,6 +48,8 @@ CRASHED = {"failure_class": "verifier-error", "failure_evidence": "the verifier 
         ("probe", None, CRASHED, "laundered"),
         ("mutant", 1.0, {}, "survived"),
         ("mutant", 0.9, {}, "killed"),
+        ("mutant", 0.75, {"harness": {"reward": 0.75, "passed": True}}, "survived"),
+        ("mutant", None, {**CRASHED, "harness": {"reward": 0.75, "passed": True}}, "survived"),
         ("mutant", None, CRASHED, "skipped"),
         ("world", 1.0, {}, "same"),
         ("world", 0.5, {}, "differs"),

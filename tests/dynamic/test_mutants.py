@@ -270,3 +270,116 @@ def test_scores_count_verdicts_only():
     assert len(found.open) == 1
     assert score([]).kill is None
     assert score([]).youden is None
+
+
+# ---------------------------------------------------------------- what changes places, and what a value measures
+
+
+def changed_to(made: dict[str, list[Mutant]], operator: str) -> list[str]:
+    return [m.did.rpartition("became ")[2].strip('`"') for m in made[operator]]
+
+
+def test_values_of_two_rows_change_places_and_so_do_rows(task_with):
+    made = of(task_with("Write `/app/prices.csv`, sorted by id."), "/app/prices.csv", PRICES)
+    (swapped,) = made["swap-rows"]
+    assert swapped.label is Label.DIE
+    assert sorted(swapped.content.splitlines()) == sorted(PRICES.splitlines())
+    (mixed,) = made["swap-values"]
+    assert mixed.label is Label.DIE
+    before, after = (list(csv.reader(io.StringIO(c.decode()))) for c in (PRICES, mixed.content))
+    assert [sorted(column) for column in zip(*before, strict=True)] == [sorted(c) for c in zip(*after, strict=True)]
+    assert before != after
+
+
+def test_values_of_a_document_change_places(task_with):
+    found = b'{"low": 3, "high": 9, "items": [{"id": 1, "n": 2}, {"id": 2, "n": 5}, {"id": 3, "n": 7}]}'
+    made = of(task_with("Write `/app/report.json`."), "/app/report.json", found)
+    told = [json.loads(m.content) for m in made["swap-values"]]
+    assert {"low": 9, "high": 3} in [{k: v for k, v in t.items() if k != "items"} for t in told]
+    assert any(sorted(i["id"] for i in t["items"]) == [1, 2, 3] and t["low"] == 3 for t in told)
+    (swapped,) = made["swap-items"]
+    assert swapped.label is Label.OPEN  # the brief says nothing of the order
+    assert len(json.loads(swapped.content)["items"]) == 3
+
+
+def test_lines_change_places_and_one_stands_there_twice(task_with):
+    made = of(task_with("Write `/app/names.txt`, in any order."), "/app/names.txt", b"b\na\nc\n")
+    (swapped,) = made["swap-lines"]
+    assert swapped.label is Label.LIVE
+    assert sorted(swapped.content.split()) == [b"a", b"b", b"c"]
+    (twice,) = made["duplicate-line"]
+    assert (twice.label, len(twice.content.split())) == (Label.DIE, 4)
+    settings = of(task_with("Write `/app/a.ini`."), "/app/a.ini", b"[x]\nb = 1\na = 2\n")
+    assert {settings[o][0].label for o in ("swap-lines", "reverse-lines", "duplicate-line")} == {Label.OPEN}
+
+
+def test_a_date_and_a_time_become_others_and_the_same_moment_elsewhere_is_open(task_with):
+    task = task_with("Write `/app/due.json` with `due` and `at`.")
+    made = of(task, "/app/due.json", b'{"due": "2024-02-28", "at": "2024-12-31T23:30:00+01:00"}')
+    assert sorted(changed_to(made, "date-plus-day")) == ["2024-02-29", "2025-01-01T23:30:00+01:00"]
+    assert changed_to(made, "time-plus-hour") == ["2025-01-01T00:30:00+01:00"]
+    assert changed_to(made, "other-zone") == ["2025-01-01T01:30:00+03:00"]
+    assert made["other-zone"][0].label is Label.OPEN
+    assert {m.label for o in ("date-plus-day", "time-plus-hour") for m in made[o]} == {Label.DIE}
+    log = of(task_with("Write `/app/x.json`."), "/app/x.json", b'{"created": "2024-02-28", "version": "1.2024-02-28"}')
+    assert {m.label for m in log["date-plus-day"]} == {Label.OPEN}  # of the run
+    assert changed_to(log, "date-plus-day") == ["2024-02-29"]
+
+
+def test_a_unit_becomes_another_in_words_and_in_a_number_whose_key_names_it(task_with):
+    task = task_with("Write `/app/sizes.csv`.")
+    made = of(task, "/app/sizes.csv", b"name,weight,size_kb\nx,5 kg,20\n")
+    assert sorted(changed_to(made, "other-unit")) == ["20000", "5 g"]
+    assert {m.label for m in made["other-unit"]} == {Label.DIE}
+    none = of(task, "/app/sizes.csv", b"name,weight,s\nx,5 people,20\n")
+    assert "other-unit" not in none
+
+
+def test_yaml_is_changed_as_json_is(task_with):
+    found = b"# made by us\nname: a\nports: [80, 443]\nsince: 2024-02-28\n"
+    made = of(task_with("Write `/app/a.yaml` with `name`, `ports` and `since`."), "/app/a.yaml", found)
+    assert {"drop-key", "rename-key", "drop-item", "date-plus-day", "number-as-text"} <= made.keys()
+    assert made["reverse-keys"][0].label is Label.LIVE
+    for several in made.values():
+        assert all(m.content is None or b"!!" not in m.content for m in several)
+    assert "drop-key" not in of(task_with("Write `/app/a.yaml`."), "/app/a.yaml", b"a: 1\n---\nb: 2\n")
+    assert "drop-key" not in of(task_with("Write `/app/a.yaml`."), "/app/a.yaml", b"1: a\n2: b\n")
+
+
+def test_rows_of_a_database_change_places_and_one_stands_there_twice(task_with, tmp_path):
+    connection = sqlite3.connect(tmp_path / "shop.db")
+    connection.executescript(
+        "create table item (name text, price real); insert into item values ('a', 1.5), ('b', 2.5)"
+    )
+    connection.close()
+    made = of(task_with("Fill `/app/shop.db`."), "/app/shop.db", (tmp_path / "shop.db").read_bytes())
+
+    def rows(mutant: Mutant) -> list[tuple[str, float]]:
+        (tmp_path / "other.db").write_bytes(mutant.content)
+        opened = sqlite3.connect(tmp_path / "other.db")
+        try:
+            return opened.execute("select name, price from item").fetchall()
+        finally:
+            opened.close()
+
+    assert sorted(rows(made["swap-values"][0])) == [("a", 2.5), ("b", 1.5)]
+    assert len(rows(made["duplicate-row"][0])) == 3
+
+
+STATED = "Write `/app/f.py`: rows whose age is greater than 30; print their number."
+FILTER = b"def main(rows):\n    kept = [r for r in rows if r['age'] > 30]\n    print(len(kept))\n    return kept[:3]\n"
+
+
+def test_a_threshold_of_the_brief_must_hold_at_its_boundary_and_what_is_to_be_printed_must_be(task_with):
+    made = of(task_with(STATED), "/app/f.py", FILTER)
+    assert [(m.label, m.did) for m in made["boundary"]] == [
+        (Label.DIE, "line 2: `r['age'] > 30` became `r['age'] >= 30`")
+    ]
+    assert {m.did.partition(": ")[2]: m.label for m in made["constant-plus-one"]} == {
+        "`30` became `31`": Label.DIE, "`3` became `4`": Label.OPEN,
+    }  # fmt: skip
+    assert "greater than 30" in made["boundary"][0].reason
+    assert [m.did for m in made["drop-statement"]] == ["line 3: `print(len(kept))` became `pass`"]
+    silent = of(task_with("Write `/app/f.py`, for 30 rows or 300."), "/app/f.py", FILTER)
+    assert {m.label for m in silent["boundary"] + silent["constant-plus-one"]} == {Label.OPEN}
+    assert "drop-statement" not in silent

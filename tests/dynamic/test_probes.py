@@ -2,19 +2,26 @@
 
 import io
 import json
+import platform
 import re
 import subprocess
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from scenlint.dynamic.experiments import Context, Wishes
+from scenlint.dynamic.gate import Shown, Subject
 from scenlint.dynamic.image_search import search_image
 from scenlint.dynamic.probes import load_probes
 from scenlint.dynamic.probes.attack import SAME, SKIPPED, Attack
 from scenlint.dynamic.probes.ground import grounds
-from scenlint.dynamic.probes.outcome import LEAKED, judge
+from scenlint.dynamic.probes.library import library
+from scenlint.dynamic.probes.outcome import LEAKED, judge, without_control
+from scenlint.dynamic.probes.patience import bounded, patience
 from scenlint.formats.harbor import FORMAT as HARBOR
+from scenlint.harness.engine import Options
 from scenlint.task.attacks import SIMPLER
 from scenlint.task.needles import leaks, needles
 from scenlint.testing import base_task, load_task, records
@@ -119,6 +126,79 @@ def test_an_attack_that_was_not_tried_says_why():
 def test_what_could_be_read_is_a_leak():
     told = judged(0.0, said=f"looked\n{LEAKED} the verifier's file /tests/test.sh")
     assert (told.outcome, told.evidence) == ("leak", "the verifier's file /tests/test.sh")
+
+
+def test_that_starving_a_verifier_leaves_no_verdict_shows_nothing():
+    (lost,) = records([{"agent": "probe:killed-verifier", "reward": None, "failure_class": "verifier-error"}])
+    attack = Attack("", "killed it", probe="killed-verifier", rule="verdict-tamperable", starves=True)
+    assert judge(attack, lost, records([{"agent": "nop", "reward": 0.0}])[0]).outcome == "skipped"
+
+
+def test_a_process_that_gets_in_the_way_of_the_harness_says_nothing_of_the_verifier():
+    given = {"agent": "probe:background-writer", "reward": None, "failure_class": "verifier-error"}
+    (late,) = records([{**given, "phases": [{"name": "overlay", "error": "overlay: directory not empty"}]}])
+    (nop,) = records([{"agent": "nop", "reward": 0.0}])
+    attack = Attack("", "left a process", probe="background-writer", rule="verdict-tamperable", posture=True)
+    assert judge(attack, late, nop).outcome == "skipped"
+
+
+def test_an_attack_counts_only_where_its_control_lost_marks(tmp_path):
+    def made(target, outcome):
+        told = {"kind": "probe", "name": "frozen-clock", "target": target, "outcome": outcome, "reason": "full marks"}
+        (record,) = records([{"agent": f"probe:frozen-clock#{target}", "reward": 1.0, "experiment": told}])
+        return Shown(record, tmp_path, reused=False)
+
+    through, lost, kept = made("stopped", "broken"), made("slow", "holds"), made("slow", "skipped")
+    assert without_control([lost, through]) == []
+    assert without_control([kept, through]) == [(through, "its control, `slow`, shows nothing: full marks")]
+    assert without_control([through]) == [(through, "its control, `slow`, shows nothing: it was not run")]
+
+
+# ---------------------------------------------------------------- waiting
+
+
+def test_a_verifier_that_sets_itself_no_limit_is_waited_for_some_times_as_long_as_the_oracles_grading_took():
+    assert patience(0.3, "text = open('/app/answer.txt').read()") == 20
+    assert patience(7.0, "text = open('/app/answer.txt').read()") == 80
+
+
+@pytest.mark.parametrize("limit", ["timeout=9", "timeout 9s make", "TIME_LIMIT: float = 9", "signal.alarm(9)"])
+def test_a_verifier_with_limits_of_its_own_may_use_them_up_several_times(limit):
+    assert patience(0.3, f"x({limit})") == 160
+
+
+def test_a_verifier_whose_limits_are_not_known_is_waited_for_to_the_end():
+    assert patience(0.3, "run(timeout=limit_of(case))") is None
+
+
+def test_only_the_grading_of_the_attacked_step_is_cut_short(tmp_path):
+    task = load_task(base_task("harbor", tmp_path / "task"))
+    plan = HARBOR.plan(task)
+    slow = tuple(replace(s, verify=replace(s.verify, timeout=900.0)) for s in plan.steps)
+    plan = replace(plan, steps=(*slow, replace(slow[0], name="second")))
+    (oracle,) = records([{"agent": "oracle", "reward": 1.0, "phases": [{"name": "verify", "duration": 2.5}]}], task)
+    shown = Shown(oracle, tmp_path, reused=False)
+    about = Context(Subject(task, "task", plan), shown, None, None, Wishes(), Options())
+    short = bounded(plan, Attack("", "left a pipe", hangs=True), about, "open('/app/answer.txt')")
+    assert [s.verify.timeout for s in short.steps] == [40.0, 900.0]
+    assert bounded(short, Attack("", "left a pipe", hangs=True), about, "run(timeout=900)") is None
+
+
+# ---------------------------------------------------------------- what is planted
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64" or platform.libc_ver()[0] != "glibc", reason="x86-64 and glibc only")
+def test_the_library_lets_another_program_start_with_the_arguments_of_the_first(tmp_path):
+    start, preloaded = tmp_path / "start", tmp_path / "loader.so"
+    start.write_text('#!/bin/sh\n[ "$2" = judge ] && echo taken && exit 0\nexec "$@"\n')
+    start.chmod(0o755)
+    preloaded.write_bytes(library(str(start)))
+    env = {"PATH": "/usr/bin:/bin", "LD_PRELOAD": str(preloaded), "KEPT": "kept"}
+    told = [
+        subprocess.run(["/bin/sh", *words], env=env, capture_output=True, text=True).stdout
+        for words in (["judge"], ["-c", 'echo "$0 $KEPT"', "other"])
+    ]
+    assert told == ["taken\n", "other kept\n"]
 
 
 # ---------------------------------------------------------------- images

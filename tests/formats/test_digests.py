@@ -190,3 +190,11 @@ def test_a_missing_file_is_named(harbor, tmp_path):
     gone = replace(step, uploads=(Upload(tmp_path / "gone", "/x"),))
     with pytest.raises(NotRunnableError, match="gone"):
         with_digests(RunPlan("t", "harbor", harbor, (gone,)), task)
+
+
+def test_a_file_of_absurd_size_is_not_hashed_but_refused(tmp_path):
+    task = base_task("packet", tmp_path / "packet")
+    with (task / "work" / "huge.bin").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(NotRunnableError, match=r"huge\.bin` has 1024 GB"):
+        digests(task)

@@ -265,7 +265,7 @@ def test_the_image_of_a_docker_command_is_found_behind_its_options(command, imag
     assert [command[a:b] for a, b in run_images(command)] == images
 
 
-def test_the_apps_list_is_shared_with_the_images_of_commands_and_compose_templates(suite, folder):
+def test_the_apps_that_tasks_use_are_shared_with_the_images_of_commands_and_compose_templates(suite, folder):
     (suite / "docker").mkdir()
     (suite / "docker/chat.yml.tpl").write_text(
         "services:\n  $prefix-db:\n    image: postgres:16\n    container_name: $prefix-db\n"
@@ -273,9 +273,13 @@ def test_the_apps_list_is_shared_with_the_images_of_commands_and_compose_templat
     )
     (suite / "apps.yaml").write_text(
         "apps:\n"
+        "  unused:\n    start: docker run -d never:1\n"
         "  mattermost:\n    start_type: compose\n    compose_template_file: docker/chat.yml.tpl\n"
         "  grocy:\n    start: >-\n      docker run -d --name {container}\n      -p {port}:80 grocy:3\n"
         "  gone:\n    compose_template_file: ../outside.yml\n"
+    )
+    (folder / "meta.json").write_text(
+        json.dumps({"task_id": "x", "meta_data": {"sites": ["mattermost", "grocy", "gone"]}})
     )
     refs = FORMAT.find(folder, frozenset(p.name for p in folder.iterdir()))
     (shared,) = FORMAT.shared(refs, Policy())
@@ -284,7 +288,7 @@ def test_the_apps_list_is_shared_with_the_images_of_commands_and_compose_templat
     assert places == {
         ("postgres:16", "postgres:16", "chat.yml.tpl", 3),
         ("chat:2", "chat:2", "chat.yml.tpl", 6),
-        ("grocy:3", "grocy:3", "apps.yaml", 8),
+        ("grocy:3", "grocy:3", "apps.yaml", 10),
     }
     assert [d.name for d in shared.environment.compose] == ["docker/chat.yml.tpl"]
     assert shared.lacks(Role.BRIEF)

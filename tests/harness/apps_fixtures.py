@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from appkit import CACHE, SERVER, build, compose_config
 
-from scenlint.harness import compose, images
+from scenlint.harness import compose_client, images
 from scenlint.harness.engine import Options
 from scenlint.task.plan import Build, Image
 
@@ -51,7 +51,7 @@ def plugin(monkeypatch):
             if os.environ.get("SCENLINT_REQUIRE_ENGINE") == "1":
                 raise
             pytest.skip(f"there is no docker compose: {exc}")
-    assert compose._client()
+    assert compose_client.program()
 
 
 @pytest.fixture(scope="session")

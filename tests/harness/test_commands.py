@@ -23,7 +23,7 @@ def harbor(tmp_path, base):
 
 
 def test_validate_runs_a_container_task_and_names_the_image_that_stood_in(harbor, base, built, engine, scenlint):
-    done = scenlint("validate", harbor, "--format", "json")
+    done = scenlint("validate", harbor, "--gate", "--format", "json")
     told = json.loads(done.stdout)
     built.update(t["image"] for t in told["trials"])
     assert (done.returncode, told["findings"]) == (0, []), done.stderr
@@ -38,12 +38,12 @@ def test_an_image_that_does_not_build_is_a_finding_and_a_missing_one_is_none(har
     dockerfile = harbor / "environment" / "Dockerfile"
     text = dockerfile.read_text()
     dockerfile.write_text(text + "RUN echo broken >&2 && exit 3\n")
-    done = scenlint("validate", harbor, "--format", "json")
+    done = scenlint("validate", harbor, "--gate", "--format", "json")
     told = json.loads(done.stdout)
     assert (done.returncode, {f["rule"] for f in told["findings"]}) == (1, {"no-verdict"})
     assert told["findings"][0]["path"] == "harbor/environment/Dockerfile"
     dockerfile.write_text(text.replace("FROM ", "FROM localhost:1/nowhere/"))
-    done = scenlint("validate", harbor, "--format", "json")
+    done = scenlint("validate", harbor, "--gate", "--format", "json")
     told = json.loads(done.stdout)
     assert (done.returncode, told["findings"]) == (3, [])
 

@@ -111,7 +111,7 @@ def test_no_score_comes_of_it_and_the_next_run_removes_what_was_left(daemon, tmp
 
     def validate() -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [*COMMAND, "validate", str(task), "--format", "json", "--jobs", "1"],
+            [*COMMAND, "validate", str(task), "--gate", "--format", "json", "--jobs", "1"],
             cwd=tmp_path,
             env={**os.environ, "DOCKER_HOST": daemon.url},
             stdout=subprocess.PIPE,

@@ -35,7 +35,7 @@ def config(base, desk_image, tmp_path):
 
 
 def test_every_example_is_solved_by_its_oracle_and_not_by_doing_nothing(config, tmp_path):
-    command = [sys.executable, "-c", "from scenlint.cli.app import main; main()", "validate", str(TASKS)]
+    command = [sys.executable, "-c", "from scenlint.cli.app import main; main()", "validate", str(TASKS), "--gate"]
     command += ["--config", str(config), "--format", "json", "--ledger", str(tmp_path / "ledger"), "--jobs", "2"]
     command += ["--ignore", "flaky-verdict"]  # which one trial of each cannot tell
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=900)

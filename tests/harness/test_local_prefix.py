@@ -26,6 +26,7 @@ def test_interpreter_below_the_temporary_folder_still_runs_trials(clone, tmp_pat
         "-m",
         "scenlint",
         "validate",
+        "--gate",
         ROOT / "tasks" / "packet" / "swap-chapters",
         "--ledger",
         tmp_path / "ledger",

@@ -23,7 +23,7 @@ def test_a_new_task_validates(format, base, tmp_path):
     assert made.returncode == 0, made.stderr
     with (tmp_path / "scenlint.toml").open("a") as file:
         file.write(f'\n[images.substitutes]\n"python:3.12-slim" = {json.dumps(base.tag)}\n')
-    done = scenlint("validate", ".", "--format", "json", "--ignore", "flaky-verdict")
+    done = scenlint("validate", ".", "--gate", "--format", "json", "--ignore", "flaky-verdict")
     told = json.loads(done.stdout)
     rewards = {t["agent"]: t["reward"] for t in told["trials"]}
     assert rewards["oracle"] == 1.0, told["trials"]

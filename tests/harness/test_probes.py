@@ -17,8 +17,11 @@ LOCAL = {
     "waza/words-will-do": ("only-words", EMPTY),
     "waza/asks-the-project": ("project-config", TAMPERED),
     "deepgym/in_the_judge": ("equal-objects", TAMPERED),
+    "deepgym/own_stopwatch": ("frozen-clock", TAMPERED),
     "packet/follows-links": ("links-to-truth", TAMPERED),
     "packet/waits-for-ever": ("obstructing-outputs", TAMPERED),
+    "packet/tables-are-there": ("hollow-values", EMPTY),
+    "packet/asks-a-model": ("judge-instructions", TAMPERED),
 }
 IN_CONTAINERS = {
     "harbor/file-is-there": ("empty-files", EMPTY),
@@ -29,6 +32,9 @@ IN_CONTAINERS = {
     "harbor/start-up-files": ("python-startup", TAMPERED),
     "harbor/process-stays": ("background-writer", TAMPERED),
     "harbor/truth-from-input": ("changed-inputs", TAMPERED),
+    "harbor/reads-a-profile": ("preloaded-library", TAMPERED),
+    "harbor/killed-is-no-failure": ("killed-verifier", TAMPERED),
+    "harbor/port-answers": ("stub-servers", EMPTY),
     "harbor/answer-in-archive": ("built-image", LEAKED),
     "terminal-bench/looks-above-the-tests": ("test-plugins", TAMPERED),
 }

@@ -227,7 +227,7 @@ def test_a_command_agent_on_the_host_reaches_the_container(run, base, tmp_path):
 
 def test_an_agent_that_fails_is_told_apart_from_a_wrong_answer(run, base, tmp_path):
     record = run(make_plan(tmp_path, base.tag), CommandAgent(("sh", "-c", "exit 7")))
-    assert (record.reward, record.failure_class) == (0.0, FailureClass.TOOL_ERROR)
+    assert (record.reward, record.failure_class) == (0.0, FailureClass.AGENT_CRASH)
     assert "exit status 7" in record.failure_evidence
 
 

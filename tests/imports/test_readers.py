@@ -7,8 +7,8 @@ import zipfile
 
 import pytest
 
-from scenlint.calibration.classes import rule_on
 from scenlint.imports import read
+from scenlint.rulings.classes import rule_on
 
 
 @pytest.fixture
@@ -54,6 +54,20 @@ def test_a_harbor_trial_with_its_tests_cost_and_digest(put, tmp_path):
     assert (record.task_digest, record.duration) == ("sha256:feed", 60.0)
     assert [(c.id, c.passed, c.duration) for c in record.checks] == [("test_a", True, 1.5), ("test_b", None, 0.0)]
     assert record.source.startswith("harbor: ")
+
+
+def test_every_test_report_of_a_harbor_trial_is_read_with_what_its_tests_saw(put, tmp_path):
+    # As pytest's plugin writes them: one message for all failures, what was seen in the trace, and seconds.
+    trace = "def test():\n>       assert total == 42\nE       AssertionError: assert 41 == 42\n\nt.py:3: AssertionError"
+    said = "The test failed in the call phase due to an assertion error"
+    wrong = {"name": "t.py::test_sum", "status": "failed", "duration": 1.5, "start": 1769397094.2, "trace": trace}
+    put("job/sums__abc/result.json", harbor(verifier_result={"rewards": {"reward": 0.0}}))
+    put("job/sums__abc/verifier/ctrf_one.json", {"results": {"tests": [{**wrong, "message": said}]}})
+    put("job/sums__abc/verifier/ctrf_two.json", {"results": {"tests": [{"name": "test_b", "status": "passed"}]}})
+    record = only(tmp_path)
+    assert [(c.id, c.detail, c.duration) for c in record.checks] == [
+        ("t.py::test_sum", "AssertionError: assert 41 == 42", 1.5), ("test_b", "", 0.0),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -111,6 +125,30 @@ def test_terminal_bench_trials(put, tmp_path):
     assert [r.failure_class for r in found.records] == [None, "wrong-answer", "agent-timeout", "verifier-error"]
     assert {r.agent for r in found.records} == {"terminus:m"}
     assert "empty table" in found.problems[0].text
+
+
+def test_terminal_bench_runs_of_which_only_their_own_file_was_published(put, tmp_path):
+    base = {"is_resolved": True, "failure_mode": "unset", "parser_results": {"test_a": "passed"}}
+    trials = [{**base, "task_id": task, "id": task, "recording_path": f"2025-09-10/{task}/x"} for task in ("a", "b")]
+    times = {"trial_started_at": "2025-09-10T04:40:00+00:00", "trial_ended_at": "2025-09-10T04:41:30+00:00"}
+    put("one/results.json", {"accuracy": 1.0, "results": [{**t, **times} for t in trials]})
+    put("one/a/a.1-of-1/results.json", trials[0])  # the same trial once more
+    put("2025-09-11_results.json", {"results": [{**t, "id": f"{t['id']}2"} for t in trials]})
+    found = read(tmp_path)
+    assert sorted(r.task for r in found.records) == ["a", "a", "a", "b", "b"]
+    assert len({r.id for r in found.records}) == 4
+    assert {r.duration for r in found.records if "one/results" in r.source} == {90.0}
+
+
+def test_terminal_bench_trials_of_unknown_agents_are_not_those_of_one_agent(put, tmp_path):
+    base = {"task_id": "disk", "is_resolved": False, "failure_mode": "unset", "parser_results": {"test_a": "failed"}}
+    for run in ("first", "second"):
+        for n in (1, 2):
+            put(f"{run}/disk/disk.{n}-of-2/results.json", {**base, "trial_name": f"disk.{n}-of-2"})
+    put("older/disk/disk.1-of-1/results.json", {**base, "uuid": "u-1", "trial_name": "disk.1-of-2"})
+    found = read(tmp_path)
+    assert len({r.id for r in found.records}) == 5
+    assert {r.agent for r in found.records} == {"unknown (first)", "unknown (second)", "unknown (older)"}
 
 
 def test_saas_bench_results(put, tmp_path):
@@ -219,7 +257,7 @@ def test_the_command_takes_each_trial_in_once(put, tmp_path):
     first = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     again = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert (first.returncode, again.returncode) == (0, 0), first.stderr
-    assert "1 trial read, 1 taken in, 0 were there already" in first.stdout
-    assert "1 trial read, 0 taken in, 1 were there already" in again.stdout
+    assert "1 trial read: 1 taken in, 0 there already" in first.stdout
+    assert "1 trial read: 0 taken in, 1 there already" in again.stdout
     listed = subprocess.run([*argv[:3], "trials"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert "org/sums" in listed.stdout

@@ -76,6 +76,11 @@ def test_exclusion_holds_for_named_paths_only_when_forced(suite):
     assert found(named, root=suite, exclude=("two/",), force=True) == []
 
 
+def test_what_is_left_out_altogether_is_said_to_be(suite):
+    (message,) = Finder(Settings(root=suite, exclude=("*",))).discover([suite]).messages
+    assert message.endswith("no task of a known format but in the folders that `exclude` leaves out")
+
+
 def test_links_to_folders_are_not_entered(suite):
     (suite / "again").symlink_to(suite)
     (suite / "copy").symlink_to(suite / "one")

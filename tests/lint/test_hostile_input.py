@@ -2,23 +2,30 @@
 
 import json
 import os
-import random
 import re
 import socket
+import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from xml.etree import ElementTree
 
 import jsonschema
 import pytest
+import yaml
+from mutations import FORMATS, Maker
 
 from scenlint.config import ConfigError, Settings
+from scenlint.lint import fix
+from scenlint.lint.discover import Finder, format_named
 from scenlint.lint.run import check
-from scenlint.report import FORMATS, render
+from scenlint.report import FORMATS as OUTPUTS
+from scenlint.report import render
 from scenlint.report.model import Report
+from scenlint.task.plan import NotRunnableError
+from scenlint.task.policy import Policy
 from scenlint.testing import base_task, lint
 
-BASES = ["harbor", "terminal-bench", "saas-bench", "waza", "deepgym", "packet"]
 SARIF = json.loads((Path(__file__).parents[1] / "report" / "sarif-2.1.0-rtm.5.json").read_text())
 SECRET = "ghp_" + "a1B2" * 10
 SOON = 20  # seconds of this process; no case needs the tenth part
@@ -33,7 +40,7 @@ def checked(folder: Path) -> Report:
 
 
 def well_formed(report: Report) -> None:
-    shown = {name: render(report, name, verbose=True) for name in FORMATS}
+    shown = {name: render(report, name, verbose=True) for name in OUTPUTS}
     for text in shown.values():
         text.encode()
         assert "\x1b" not in text
@@ -247,50 +254,100 @@ def test_a_configured_pattern_that_is_none_is_refused(tmp_path):
             check([tmp_path], settings, jobs=1)
 
 
-# ---------------------------------------------------------------- mutations
+def plan_all(folder: Path) -> None:
+    """Plans are made, or refused in words."""
+    began = time.process_time()
+    for ref in Finder(Settings(root=folder)).discover([folder]).refs:
+        form = format_named(ref.format)
+        with suppress(NotRunnableError):
+            form.plan(form.load(ref, Policy()))
+    assert time.process_time() - began < SOON
 
-TOKENS = [
-    *'"\'\\\n\r[](){}:=#\t|>&*%@`~,;/', "\0", "\f", "\x1b[31m", "\ufeff", "\u200b", "\u2028", "é", "🎉", "\udcff",
-    '"""', "'''", "\\u12", r"\ud800", "---\n", "<<EOF\n", "$(", "${", "\r\n", "null", "-1", "1e999", "nan", "9" * 400,
-    "<!--", "```", "FROM ", "RUN ", "ARG X=", "lambda: ", "yield ", "(" * 300, "a." * 400, "-" * 300, "not " * 300,
-    "1+" * 500, "//", "..", "**", "&a ", "*a ",
+
+@pytest.mark.parametrize("value", [*WRONG, 10**400, -1, float("inf")], ids=lambda value: repr(value)[:9])
+def test_a_time_limit_may_be_anything(tmp_path, value):
+    for name, file in (("terminal-bench", "task.yaml"), ("packet", "packet.json")):
+        task = base_task(name, tmp_path / name)
+        keys = {"max_agent_timeout_sec": value, "budget": {"agent_sec": value, "verifier_sec": value}}
+        data = yaml.safe_load((task / file).read_text()) | keys
+        data |= {"instruction": "Write 42 to /app/answer.txt. You have 10 minutes.\n"} if name != "packet" else {}
+        (task / file).write_text(json.dumps(data) if name == "packet" else yaml.safe_dump(data))
+    (tmp_path / "packet" / "brief.md").write_text("Write 42 to `answer.txt`. You have 10 minutes.\n")
+    checked(tmp_path)
+    plan_all(tmp_path)
+
+
+VAST = "9" * 400
+ASSERTIONS = [
+    "x == {}", "x <= {}", "{} <= x <= {}", "abs(x - {}) < 1e-9", "abs(x - 1) < {}", "round(x, 2) == {}", "len(x) == {}",
+    "x in range({})", "x == pytest.approx(1, rel={})", "sum(range({})) > x", "{{'a': {}}} == x", "-{} < x * 1.5",
 ]  # fmt: skip
 
 
-def mutated(data: bytes, chance: random.Random) -> bytes:
-    kind = chance.random()
-    if kind < 0.1:
-        return data[: chance.randint(0, len(data))]
-    if kind < 0.2:
-        end = chance.choice([b"\r", b"\r\n", b"\f\n", b"\xe2\x80\xa8"])
-        return (
-            data.replace(b"\n", end)
-            if chance.random() < 0.5
-            else data.decode().encode(chance.choice(["utf-16", "utf-32"]))
-        )
-    if kind < 0.4:
-        lines = data.splitlines(keepends=True)
-        chance.shuffle(lines)
-        return b"".join(lines[: chance.randint(0, len(lines))])
-    out = bytearray(data)
-    for _ in range(chance.randint(1, 6)):
-        at = chance.randint(0, len(out))
-        if chance.random() < 0.7:
-            out[at:at] = chance.choice(TOKENS).encode("utf-8", "surrogateescape")
-        else:
-            del out[at : at + chance.randint(1, 30)]
-    return bytes(out)
+@pytest.mark.parametrize("line", ["docker", "docker run", "docker run -d", "docker run --name", "podman create", "run"])
+def test_an_app_may_be_started_with_less_than_a_command(tmp_path, line):
+    task = base_task("saas-bench", tmp_path / "saas-bench")
+    apps = task / "apps.yaml"
+    text, found = re.subn(r"docker run(?:.*\n)(?:\s{6,}.*\n)*", f"{line}\n", apps.read_text())
+    assert found == 1
+    apps.write_text(text)
+    checked(tmp_path)
+    plan_all(tmp_path)
 
 
-@pytest.mark.parametrize("name", BASES)
-def test_mutated_tasks_are_judged_without_a_fault(tmp_path, name):
-    chance = random.Random(f"scenlint {name}")
-    base = base_task(name, tmp_path / "base")
-    files = sorted(p.relative_to(base) for p in base.rglob("*") if p.is_file())
-    for round in range(25):
-        task = base_task(name, tmp_path / f"{name}-{round}")
-        for file in chance.sample(files, min(2, len(files))):
-            (task / file).write_bytes(mutated((task / file).read_bytes(), chance))
+def test_numbers_may_be_larger_than_a_float(tmp_path):
+    lines = [f"    assert {text.replace('{}', VAST).replace('{{', '{').replace('}}', '}')}\n" for text in ASSERTIONS]
+    body = "import pytest\nx = float(open('/app/answer.txt').read())\n\ndef test_x():\n" + "".join(lines)
+    for name in FORMATS:
+        task = base_task(name, tmp_path / name)
+        for file in task.rglob("*.py"):
+            file.write_text(
+                f"{body}\nw = {VAST}\nprint(f'[PASS] ({{w}}pt) a')\nscore = x * {VAST}\n" + file.read_text()
+            )
+        for file in task.rglob("*.md"):
+            file.write_text(
+                f"{file.read_text()}\nAt most {VAST} MB within {VAST} seconds, {VAST}.5 % or {VAST}e{VAST}.\n"
+            )
+    checked(tmp_path)
+    plan_all(tmp_path)
+
+
+def test_empty_lines_and_long_names_hold_up_no_plan(tmp_path):
+    harbor, waza = base_task("harbor", tmp_path / "harbor"), base_task("waza", tmp_path / "waza")
+    for file in ("environment/Dockerfile", "tests/test.sh", "instruction.md", "solution/solve.sh"):
+        (harbor / file).write_text((harbor / file).read_text() + "\n" * 99_999)
+    text = (waza / "eval.yaml").read_text()
+    (waza / "eval.yaml").write_text(text.replace("check_product", "check_" + "x" * 5000) + "\n" * 99_999)
+    checked(tmp_path)
+    plan_all(tmp_path)
+
+
+# ---------------------------------------------------------------- mutations
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_mutated_tasks_are_judged_without_a_fault(tmp_path, part):
+    maker = Maker(seed=1)
+    for number in range(part * 75, part * 75 + 75):
+        (tmp_path / str(number)).mkdir()
+        maker.make(number, tmp_path / str(number))
     report = checked(tmp_path)
-    assert report.tasks > 20
+    assert report.tasks > 60
     well_formed(report)
+    fix.plan(report.findings, unsafe=True)
+    plan_all(tmp_path)
+    subprocess.run(["rm", "-rf", tmp_path], check=True)  # deeper than Python's `rmtree` can go
+
+
+def test_the_same_number_makes_the_same_task(tmp_path):
+    for name in ("one", "other"):
+        maker = Maker(seed=2)
+        for number in range(15):
+            (tmp_path / name / str(number)).mkdir(parents=True)
+            maker.make(number, tmp_path / name / str(number))
+    assert listed(tmp_path / "one") == listed(tmp_path / "other")
+
+
+def listed(top: Path) -> list[tuple[str, bytes]]:
+    files = [p for p in sorted(top.rglob("*")) if p.is_file() and not p.is_symlink() and p.stat().st_size < 1 << 24]
+    return [(str(p.relative_to(top)), p.read_bytes()) for p in files]

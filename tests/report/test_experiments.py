@@ -1,13 +1,11 @@
-"""What experiments come to, in figures and sentences with their power, and on the page about a task."""
+"""What experiments come to, in figures and sentences with their power."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 
 from scenlint.report import json as as_json
-from scenlint.report import page
 from scenlint.report.experiments import figures, flake_bound, sentences, sums
 from scenlint.report.model import Report, TrialLine
 from scenlint.report.style import Style
@@ -97,32 +95,27 @@ def test_without_experiments_nothing_is_said_of_them():
     assert "experiments" not in json.loads(as_json.render(report(), Style()))
 
 
-# The page
+def test_mutants_are_counted_for_each_criterion_kill_and_tolerance_apart():
+    def of(criterion: str, outcome: str, expected: str, attempt: int) -> dict:
+        reward = 1.0 if outcome == "survived" else 0.0
+        return {
+            **made("mutant", "drop-row", outcome, reward, expected=expected, criterion=criterion), "attempt": attempt
+        }  # fmt: skip
 
-
-def test_the_page_of_a_task_stands_alone_and_takes_nothing_a_verifier_printed_for_markup(tmp_path):
-    hostile = "<script>alert(1)</script> ghp_" + "a1B2" * 10
-    given = report(
-        *regraded("same", "differs"),
-        made("probe", "forged-lines", "broken", 1.0, did="printed `SCORE: 1.000`", evidence=hostile),
-        made("mutant", "drop-row", "survived", 1.0, expected="must-die", criterion="2", did="left out row 3"),
-    )
-    (path,) = page.write(given, tmp_path / "pages")
-    text = path.read_text("utf-8")
-    assert path.name == "task.html"
-    assert not re.search(r"(?:src|href)=|@import|url\(|<script", text)
-    assert "&lt;script&gt;alert(1)" in text
-    assert "a1B2a1B2" not in text
-    assert "<code>SCORE: 1.000</code>" in text
-    assert "frozen work: 1 of 2 gradings differ" in text
-    assert "drop-row (must-die)" in text
-    assert "criterion 2" in text
-    assert text.index("forged-lines") < text.index("drop-row")
-
-
-def test_tasks_of_one_name_in_a_file_system_get_pages_of_their_own(tmp_path):
-    given = report()
-    given.trials = [
-        TrialLine(record, tmp_path) for name in ("org/a", "org:a") for record in records([{**ORACLE, "task": name}])
+    trials = [
+        of("10", "killed", "must-die", 1),
+        of("2", "killed", "must-die", 2), of("2", "survived", "must-die", 3), of("2", "killed", "must-live", 4),
+        of("", "survived", "must-die", 5),
+    ]  # fmt: skip
+    (one,) = sums(report(*trials))
+    assert [(c["criterion"], c["open"]) for c in figures(one)["criteria"]] == [("2", 0), ("10", 0)]
+    second, tenth = figures(one)["criteria"]
+    assert second["kill"] == {"of": 2, "rate": 0.5, "low": 0.0945, "high": 0.9055}
+    assert second["tolerance"] == {"of": 1, "rate": 0.0, "low": 0.0, "high": 0.7935}
+    assert tenth["tolerance"] is None
+    assert told(*trials) == [
+        "mutants: 2 of 4 wrong results noticed (15 to 85 % at 95 %), 0 of 1 equally right ones accepted "
+        "(0 to 79 % at 95 %)",
+        "mutants of criterion 2: 1 of 2 wrong results noticed (9 to 91 % at 95 %), 0 of 1 equally right ones accepted "
+        "(0 to 79 % at 95 %)",
     ]
-    assert [path.name for path in page.write(given, tmp_path)] == ["org-a.html", "org-a-2.html"]

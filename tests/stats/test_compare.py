@@ -70,3 +70,21 @@ def test_the_error_of_a_suite_is_that_of_its_scenarios():
 def test_no_rewards_no_mean():
     with pytest.raises(NotEnoughError):
         clustered([], [])
+
+
+def test_many_scenarios_are_flipped_as_scipy_does_it():
+    from scipy.stats import permutation_test
+
+    before = [(n % 9) / 8 for n in range(40)]
+    after = [max(0.0, b - (0.25 if n % 3 else -0.125)) for n, b in enumerate(before)]
+    changes = [a - b for a, b in zip(after, before, strict=True)]
+    for shown in (40, 15):
+        expected = permutation_test(
+            (changes[:shown],),
+            lambda sample, axis: sample.mean(axis=axis),
+            permutation_type="samples",
+            vectorized=True,
+            n_resamples=30_000,
+            random_state=1,
+        ).pvalue
+        assert paired(before[:shown], after[:shown]).p == pytest.approx(expected, abs=0.01)

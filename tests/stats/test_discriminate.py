@@ -1,3 +1,6 @@
+import random
+from statistics import stdev
+
 import pytest
 
 from scenlint.stats import NotEnoughError
@@ -61,6 +64,17 @@ def test_the_two_parameter_curve_by_maximum_likelihood(scenario, a, b, error):
     assert curve.b == pytest.approx(b, abs=1e-3)
     assert curve.error == pytest.approx(error, abs=1e-4)
     assert curve.information(curve.b) == pytest.approx(a * a / 4, abs=1e-4)
+
+
+def test_the_error_of_a_difficulty_is_that_of_repeated_fits():
+    theta = [-1.5, -0.9, -0.3, 0.3, 0.9, 1.5]
+    curve = fit([0, 1, 3, 5, 7, 8], [8] * 6, theta, prior=False)
+    chance = random.Random(7)
+    found = []
+    for _ in range(300):
+        passes = [sum(chance.random() < curve.passing(t) for _ in range(8)) for t in theta]
+        found.append(fit(passes, [8] * 6, theta).b)
+    assert curve.error_b == pytest.approx(stdev(found), rel=0.2)
 
 
 def test_probability_and_information_of_a_curve():

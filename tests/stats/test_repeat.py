@@ -1,3 +1,5 @@
+from itertools import pairwise, permutations
+
 import pytest
 
 from scenlint.stats import NotEnoughError
@@ -35,6 +37,7 @@ def test_without_spread_there_is_nothing_to_test():
     for ask in (
         lambda: tarone([8, 8, 8, 8], [8] * 4),
         lambda: tarone([1, 2], [8, 8]),
+        lambda: tarone([1, 0, 1, 0, 1], [1] * 5),
         lambda: fleiss_kappa([8, 8], 8),
         lambda: intraclass([8, 8], 8),
     ):
@@ -51,3 +54,17 @@ def test_runs_of_equal_outcomes():
     assert runs([True] * 4 + [False] * 4) == pytest.approx(2 / 70)
     assert runs([True, False] * 4) == pytest.approx(1)
     assert runs([True] * 8) == 1
+
+
+def test_outcomes_that_alternate_have_too_many_runs():
+    assert runs([True, False] * 5, more=True) == pytest.approx(2 / 252)
+    assert runs([True] * 5 + [False] * 5, more=True) == pytest.approx(1)
+    outcomes = [True, True, False, True, False, False, True]
+    orders = set(permutations(outcomes))
+    as_many = [o for o in orders if sum(a != b for a, b in pairwise(o)) >= sum(a != b for a, b in pairwise(outcomes))]
+    assert runs(outcomes, more=True) == pytest.approx(len(as_many) / len(orders))
+
+
+def test_one_block_of_trials_is_told_in_the_singular():
+    with pytest.raises(NotEnoughError, match=r"^1 block of trials; over-dispersion needs 4$"):
+        tarone([1], [8])

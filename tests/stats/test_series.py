@@ -3,7 +3,7 @@ import random
 import pytest
 
 from scenlint.stats import NotEnoughError
-from scenlint.stats.series import FailureCusum, alarms, cusum, ewma, seasonal, shift, trend, window
+from scenlint.stats.series import FailureCusum, alarms, cusum, ewma, run_length, seasonal, shift, trend, window
 
 COST = [1, 1.02, 0.99, 1.05, 1.08, 1.07, 1.12, 1.15]
 
@@ -47,6 +47,27 @@ def test_false_alarms_come_as_rarely_as_stated():
     looked = 200_000
     seen = sum(1 for _ in alarms([rng.random() < 0.2 for _ in range(looked)], FailureCusum(0.2, 0.5)))
     assert looked / seen == pytest.approx(446, rel=0.15)
+
+
+@pytest.mark.parametrize(("usual", "raised"), [(0.2, 0.5), (0.01, 0.03), (0.1, 0.2), (0.5, 0.7), (0.9, 0.95)])
+def test_a_chart_for_a_wanted_run_length_alarms_as_rarely(usual, raised):
+    chart = FailureCusum.rare(usual, raised, 300)
+    stated = run_length(int(chart.failure), -int(chart.success), int(chart.threshold), usual)
+    assert stated >= 300
+    assert run_length(int(chart.failure), -int(chart.success), int(chart.threshold) - 1, usual) < 300
+    assert chart.failure / -chart.success == pytest.approx(
+        FailureCusum(usual, raised).failure / -FailureCusum(usual, raised).success, rel=0.02
+    )
+    rng = random.Random(5)
+    looked = 100_000
+    seen = sum(1 for _ in alarms([rng.random() < usual for _ in range(looked)], chart))
+    assert looked / seen == pytest.approx(stated, rel=0.15)
+
+
+def test_run_lengths_that_can_be_reckoned_by_hand():
+    assert run_length(1, 1, 1, 0.25) == pytest.approx(4)  # the first failure alarms
+    assert run_length(5, 1, 3, 0.25) == pytest.approx(4)
+    assert run_length(1, 9, 2, 0.5) == pytest.approx(6)  # two failures in a row
 
 
 def test_a_window_of_outcomes():

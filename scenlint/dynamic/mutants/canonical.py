@@ -9,6 +9,8 @@ import json
 from pathlib import PurePosixPath
 from typing import Any
 
+from scenlint.dynamic.mutants.trees import read_yaml
+
 
 def canonical(path: str, content: bytes) -> Any:
     """Equal for files that say the same: parsed where that can be done, floats at 12 digits, code without layout."""
@@ -20,6 +22,8 @@ def canonical(path: str, content: bytes) -> Any:
     try:
         if text.lstrip()[:1] in ("{", "["):
             return "json", _rounded(json.loads(text))
+        if suffix in (".yaml", ".yml"):
+            return "yaml", _rounded(read_yaml(text))
         if suffix in (".csv", ".tsv"):
             return "table", list(csv.reader(io.StringIO(text, newline=""), delimiter="\t" if suffix == ".tsv" else ","))
         if suffix == ".py":

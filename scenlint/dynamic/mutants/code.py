@@ -16,7 +16,9 @@ _EACH = 4  # of each operator
 
 
 def code(result: Result, form: Form, random: Random) -> Iterator[Mutant]:
-    """The mutants of a Python file; conditions at their boundary and constants are open, as many change nothing."""
+    """The mutants of a Python file. Conditions at their boundary and constants are open, as many change nothing; those
+    at a threshold that the brief states must die, and so must a `print` where the brief speaks of printing.
+    """
     text = result.text
     if text is None or PurePosixPath(result.path).suffix != ".py":
         return
@@ -24,7 +26,7 @@ def code(result: Result, form: Form, random: Random) -> Iterator[Mutant]:
         module = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return
-    made = _Code(result.path, text)
+    made = _Code(result.path, text, form, _limits(module))
     nodes = [n for n in ast.walk(module) if hasattr(n, "lineno")]
     for operator in (_returns, _conditions, _statements, _boundaries, _constants):
         found = [mutant for node in nodes for mutant in operator(made, node)]
@@ -32,8 +34,8 @@ def code(result: Result, form: Form, random: Random) -> Iterator[Mutant]:
 
 
 class _Code:
-    def __init__(self, path: str, text: str) -> None:
-        self.path, self.text = path, text
+    def __init__(self, path: str, text: str, form: Form, limits: set[int]) -> None:
+        self.path, self.text, self.form, self.limits = path, text, form, limits
         self._starts = [0]
         for line in text.encode().splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line))
@@ -63,7 +65,7 @@ def _statements(made: _Code, node: ast.AST) -> Iterator[Mutant]:
     call = node.value if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else None
     if call is not None:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        if name not in _DULL:
+        if name not in _DULL or (name == "print" and made.form.prints):
             yield made.mutant("drop-statement", node, "pass", Label.DIE, "a step of the work is left out")
     elif isinstance(node, ast.AugAssign):
         yield made.mutant("drop-statement", node, "pass", Label.DIE, "a step of the work is left out")
@@ -72,13 +74,24 @@ def _statements(made: _Code, node: ast.AST) -> Iterator[Mutant]:
 def _boundaries(made: _Code, node: ast.AST) -> Iterator[Mutant]:
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and (new := _BOUNDARY.get(type(node.ops[0]))):
         text = f"{ast.unparse(node.left)} {new} {ast.unparse(node.comparators[0])}"
-        yield made.mutant("boundary", node, text, Label.OPEN, "whether the boundary is ever met depends on the input")
+        said = made.form.threshold(node.comparators[0].value) if isinstance(node.comparators[0], ast.Constant) else None
+        why = str(said or "whether the boundary is ever met depends on the input")
+        yield made.mutant("boundary", node, text, Label.DIE if said else Label.OPEN, why)
 
 
 def _constants(made: _Code, node: ast.AST) -> Iterator[Mutant]:
+    """A number of the brief's is its threshold where it is compared; elsewhere the same number may be another one."""
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        yield made.mutant("constant-plus-one", node, repr(node.value + 1), Label.OPEN,  # type: ignore[operator]
-                          "whether the constant matters depends on the input")  # fmt: skip
+        said = made.form.threshold(node.value) if id(node) in made.limits else None
+        why = str(said or "whether the constant matters depends on the input")
+        label = Label.DIE if said else Label.OPEN
+        yield made.mutant("constant-plus-one", node, repr(node.value + 1), label, why)  # type: ignore[operator]
+
+
+def _limits(module: ast.Module) -> set[int]:
+    """Nodes with which something is compared at a boundary."""
+    compared = (n for n in ast.walk(module) if isinstance(n, ast.Compare) and type(n.ops[0]) in _BOUNDARY)
+    return {id(n.comparators[0]) for n in compared if len(n.ops) == 1}
 
 
 def _is_main(test: ast.expr) -> bool:

@@ -9,8 +9,10 @@ from pathlib import Path
 from random import Random
 
 from scenlint.dynamic.mutants.form import Form
+from scenlint.dynamic.mutants.measures import of_text
 from scenlint.dynamic.mutants.model import Label, Mutant, Result
 from scenlint.dynamic.mutants.numbers import changed
+from scenlint.dynamic.mutants.tables import neighbours
 
 _MAGIC = b"SQLite format 3\0"
 _LARGEST = 16 * 1024 * 1024  # bytes
@@ -50,7 +52,21 @@ def _changes(result: Result, form: Form, random: Random) -> Iterator[_Change]:
         row = random.choice(rows)
         told = f"a row was deleted from table `{name}`"
         yield "drop-row", told, f"DELETE FROM {quoted} WHERE rowid = ?", (row[0],), certain, why
+        listed = ", ".join(map(_quoted, columns))
+        told = f"a row stands twice in table `{name}`"
+        # Without the keys that the database gives: where one is asked for, the constraint stands against it.
+        copied = f"INSERT INTO {quoted} ({listed}) SELECT {listed} FROM {quoted} WHERE rowid = ?"
+        yield "duplicate-row", told, copied, (row[0],), certain, why
         at = random.randrange(len(columns))
+        n = neighbours([r[at + 1] for r in rows], random)
+        if n is not None and not form.is_of_the_run(columns[at]):
+            one, other = rows[n], rows[n + 1]
+            chosen, column = f"CASE rowid WHEN {one[0]} THEN ? ELSE ? END", _quoted(columns[at])
+            yield (
+                "swap-values", f"two rows of table `{name}` have each other's `{columns[at]}`",
+                f"UPDATE {quoted} SET {column} = {chosen} WHERE rowid IN ({one[0]}, {other[0]})",
+                (other[at + 1], one[at + 1]), certain, why,
+            )  # fmt: skip
         column, value = columns[at], row[at + 1]
         for operator, new, label, reason in _values(value, column, form):
             yield (
@@ -66,6 +82,7 @@ def _values(value: object, column: str, form: Form) -> Iterator[tuple[str, objec
     elif isinstance(value, str) and value:
         label = Label.OPEN if form.is_of_the_run(column) else Label.DIE
         yield "other-text", value[::-1] + "x", label, "another value is another answer"
+        yield from of_text(value, column, form)
 
 
 def _tables(content: bytes) -> dict[str, tuple[tuple[str, ...], tuple[tuple[object, ...], ...]]]:

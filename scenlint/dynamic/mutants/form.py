@@ -42,6 +42,12 @@ _RUN = regex(
     r"date|time|stamp|created|updated|generated|started|finished|duration|elapsed|uuid|guid|host|version|pid|seed|author",
     re.IGNORECASE,
 )
+_PRINTS = regex(r"\bprint(?:s|ed|ing)?\b|\bstdout\b|\bstandard output\b", re.IGNORECASE)
+_LIMIT = (
+    r"(?:\b(?:greater|more|larger|higher|older|longer|less|fewer|smaller|lower|younger|shorter) than (?:or equal to )?|"
+    r"\b(?:at least|at most|no more than|no less than|not more than|not less than|over|above|under|below|exceeds?|"
+    r"exceeding|up to|a minimum of|a maximum of) |[<>≤≥]=? ?)"
+)
 
 
 @dataclass(frozen=True)
@@ -120,6 +126,17 @@ class Form:
         """The most decimal places that the brief asks for."""
         found = [(int(d.value), Said(d.line, d.span)) for d in digits(self.task.visible)]
         return max(found, key=lambda d: d[0]) if found else None
+
+    @cached_property
+    def prints(self) -> Said | None:
+        """Where what the work prints is a part of it."""
+        return self._said(_PRINTS)
+
+    def threshold(self, value: object) -> Said | None:
+        """Where the brief states a number as a limit: more than 30, at most 5."""
+        if type(value) not in (int, float):
+            return None
+        return self._said(re.compile(rf"{_LIMIT}{re.escape(str(value))}(?![\w.]*\d)", re.IGNORECASE))
 
     def names_value(self, text: str) -> bool:
         """Whether the brief itself holds this value, as a word of its own."""

@@ -8,11 +8,14 @@ from pathlib import PurePosixPath
 from random import Random
 
 from scenlint.dynamic.mutants.form import Form
+from scenlint.dynamic.mutants.measures import of_text
 from scenlint.dynamic.mutants.model import Label, Mutant, Result
 from scenlint.dynamic.mutants.numbers import changed
-from scenlint.dynamic.mutants.tables import order
+from scenlint.dynamic.mutants.tables import neighbours, order
 
-_TEXT = frozenset({"", ".txt", ".md", ".log", ".out", ".list", ".dat", ".jsonl", ".ndjson", ".ini", ".conf", ".env"})
+_TEXT = frozenset({"", ".txt", ".md", ".log", ".out", ".list", ".dat", ".jsonl", ".ndjson", ".ini", ".conf", ".env",
+                   ".toml", ".cfg", ".xml", ".html", ".properties"})  # fmt: skip
+_SETTINGS = frozenset({".ini", ".conf", ".env", ".toml", ".cfg", ".properties", ".md", ".log", ".xml", ".html"})
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.]|:\d|-\d|/\d)")
 _NUMBERS = 3  # that are changed
 
@@ -22,7 +25,8 @@ def lines(result: Result, form: Form, random: Random) -> Iterator[Mutant]:
     text = result.text
     if text is None or PurePosixPath(result.path).suffix.lower() not in _TEXT or not text.strip():
         return
-    if text.startswith("#!") or (text.lstrip()[:1] in ("{", "[") and not result.path.endswith("l")):
+    document = text.lstrip()[:1] in ("{", "[") and not result.path.endswith("l") and not _settings(result.path)
+    if text.startswith("#!") or document:
         return
     rows = text.splitlines(keepends=True)
 
@@ -36,8 +40,19 @@ def lines(result: Result, form: Form, random: Random) -> Iterator[Mutant]:
         yield mutant("drop-line", f"line {at + 1} of {len(rows)} was left out", Label.DIE, why,
                      "".join(rows[:at] + rows[at + 1 :]))  # fmt: skip
         new = _ended(rows)[::-1]
+        ordered = settings if (settings := _settings(result.path)) else order(form)
         if new != _ended(rows):
-            yield mutant("reverse-lines", "the lines stand in reverse order", *order(form), "".join(new))
+            yield mutant("reverse-lines", "the lines stand in reverse order", *ordered, "".join(new))
+        if len(full) > 2 and (n := neighbours(_ended(rows), random)) is not None:
+            swapped = _ended(rows)
+            swapped[n], swapped[n + 1] = swapped[n + 1], swapped[n]
+            yield mutant("swap-lines", f"lines {n + 1} and {n + 2} changed places", *ordered, "".join(swapped))
+        again = form.duplicates
+        once = (Label.LIVE, str(again)) if again else (Label.DIE, "a line more is another text")
+        yield mutant("duplicate-line", f"line {at + 1} of {len(rows)} stands there twice", *(settings or once),
+                     "".join([*_ended(rows)[: at + 1], *_ended(rows)[at:]]))  # fmt: skip
+    for operator, new_text, label, reason in of_text(text, "", form):
+        yield mutant(operator, _changed_line(text, new_text), label, reason, new_text)
     found = list(_NUMBER.finditer(text))
     for match in random.sample(found, min(_NUMBERS, len(found))):
         line = text.count("\n", 0, match.start()) + 1
@@ -58,6 +73,18 @@ def lines(result: Result, form: Form, random: Random) -> Iterator[Mutant]:
         yield mutant("final-newline", "the last line has a line end", free, why, text + "\n")
     yield mutant("space-around", "blank lines stand before and after it", Label.OPEN,
                  "the brief does not say whether white space counts", f"\n{text}\n")  # fmt: skip
+
+
+def _settings(path: str) -> tuple[Label, str] | None:
+    """Settings and prose may well say a thing in another order, or twice."""
+    loose = PurePosixPath(path).suffix.lower() in _SETTINGS
+    return (Label.OPEN, "whether that changes what the file says depends on who reads it") if loose else None
+
+
+def _changed_line(old: str, new: str) -> str:
+    pairs = zip(old.splitlines(), new.splitlines(), strict=False)
+    number, (was, is_now) = next((n, pair) for n, pair in enumerate(pairs, 1) if pair[0] != pair[1])
+    return f"line {number}: `{was.strip()[:60]}` became `{is_now.strip()[:60]}`"
 
 
 def _ended(rows: list[str]) -> list[str]:

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from scenlint.dynamic.experiments import Context, Planned, conclude, skipped
+from scenlint.dynamic.mutants.app_state import app_state
 from scenlint.dynamic.mutants.choose import mutants
 from scenlint.dynamic.mutants.model import Mutant, Result
 from scenlint.dynamic.mutants.steps import without_a_step
+from scenlint.dynamic.worlds.again import AGAIN
 from scenlint.harness.agents import OracleAgent
 from scenlint.harness.environment import Environment, Ran
 from scenlint.harness.replay import Change, Recorder, Replay
@@ -22,7 +24,15 @@ from scenlint.task.record import Experiment, TrialRecord
 
 
 def plan(about: Context) -> Iterator[Planned]:
-    """The changed results first, crude changes before fine ones; then the solution without one of its steps."""
+    """The changed results first, crude changes before fine ones; then the solution without one of its steps.
+
+    The work in apps is no file: there the requests are changed by which it is done.
+    """
+    if about.plan.apps:
+        again = (t for t in about.subject.trials if t.record.agent == f"world:{AGAIN}" and t.record.reward == 1.0)
+        yield from app_state(about, next((t.folder for t in again), None))
+        yield from _left_out(about)
+        return
     if about.snapshot is None or about.no_replay:
         yield skipped("mutant", "results", about.no_replay or "what the oracle changed could not be kept")
     else:

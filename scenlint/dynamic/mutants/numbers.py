@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from scenlint.dynamic.mutants.form import Form
+from scenlint.dynamic.mutants.measures import unit_factor
 from scenlint.dynamic.mutants.model import Label
 
 Number = int | float
@@ -20,6 +21,9 @@ def changed(value: Number, key: str, form: Form) -> Iterator[tuple[str, Number, 
         changes += [("number-sign", -value), ("number-zero", type(value)(0))]
     if isinstance(value, float):
         changes += [("number-one-percent", value * 1.01)]
+    if (factor := unit_factor(key)) is not None and value:
+        new = value * factor
+        changes += [("other-unit", int(new) if isinstance(value, int) and new == int(new) else new)]
     for operator, new in changes:
         if new != value:
             yield operator, new, *_label(abs(new - value), key, form)

@@ -10,6 +10,7 @@ from random import Random
 from typing import Literal
 
 from scenlint.dynamic.mutants.form import Form
+from scenlint.dynamic.mutants.measures import of_text
 from scenlint.dynamic.mutants.model import Label, Mutant, Result
 from scenlint.dynamic.mutants.numbers import changed
 
@@ -67,6 +68,15 @@ def _rows(made: _Table, form: Form, random: Random) -> Iterator[Mutant]:
     )  # fmt: skip
     if len(rows) > 1 and rows[0] != rows[-1]:
         yield made.mutant("reverse-rows", "the rows stand in reverse order", *order(form), rows[::-1])
+    if (n := neighbours(rows, random)) is not None and len(rows) > 2:
+        swapped = [*rows[:n], rows[n + 1], rows[n], *rows[n + 2 :]]
+        yield made.mutant("swap-rows", f"rows {n + 1} and {n + 2} changed places", *order(form), swapped)
+
+
+def neighbours(items: Sequence[object], random: Random) -> int | None:
+    """The number of an item that differs from the one after it."""
+    found = [n for n in range(len(items) - 1) if items[n] != items[n + 1]]
+    return random.choice(found) if found else None
 
 
 def order(form: Form) -> tuple[Label, str]:
@@ -104,6 +114,14 @@ def _columns(made: _Table, form: Form, random: Random) -> Iterator[Mutant]:
                 "the rows do not belong together any more",
                 [[*row[:at], value, *row[at + 1 :]] for row, value in zip(made.rows, moved, strict=True)],
             )  # fmt: skip
+            n = neighbours(column, random)
+            if n is not None:
+                swapped = [list(row) for row in made.rows]
+                swapped[n][at], swapped[n + 1][at] = swapped[n + 1][at], swapped[n][at]
+                yield made.mutant(
+                    "swap-values", f"rows {n + 1} and {n + 2} have each other's `{name}`", Label.DIE,
+                    "the rows do not belong together any more", swapped,
+                )  # fmt: skip
 
 
 def _cells(made: _Table, form: Form, random: Random) -> Iterator[Mutant]:
@@ -128,6 +146,7 @@ def _values(old: str, name: str, form: Form) -> Iterator[tuple[str, str, Label, 
         why = f"`{name}` may differ from run to run" if of_run else "another value is another answer"
         yield "blank-cell", "", Label.OPEN if of_run else Label.DIE, why
         yield "other-text", old[::-1] if old != old[::-1] else old + "x", Label.OPEN if of_run else Label.DIE, why
+        yield from of_text(old, name, form)
         if old.swapcase() != old:
             yield "letter-case", old.swapcase(), Label.OPEN, "the brief does not say whether letter case counts"
 

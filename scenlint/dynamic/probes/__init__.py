@@ -6,6 +6,6 @@ from scenlint.dynamic.probes.attack import Attack
 from scenlint.dynamic.probes.base import Probe, load_probes, probe
 from scenlint.dynamic.probes.ground import Ground
 from scenlint.dynamic.probes.maker import plan
-from scenlint.dynamic.probes.outcome import Told, judge
+from scenlint.dynamic.probes.outcome import Told, judge, without_control
 
-__all__ = ["Attack", "Ground", "Probe", "Told", "judge", "load_probes", "plan", "probe"]
+__all__ = ["Attack", "Ground", "Probe", "Told", "judge", "load_probes", "plan", "probe", "without_control"]

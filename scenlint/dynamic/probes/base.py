@@ -33,6 +33,7 @@ class Probe:
     summary: str  # the first line of its module's docstring
     module: str
     make: Attacks
+    control: str = ""  # the variant that by losing marks shows that the others show anything
 
     @property
     def page(self) -> str:
@@ -42,15 +43,16 @@ class Probe:
     def attacks(self, ground: Ground) -> Iterator[Attack]:
         """Its attacks on this ground; none where it has nothing to do with such a task."""
         for attack in self.make(ground):
-            yield replace(attack, probe=self.name, rule=attack.rule or self.rule)
+            measure = bool(self.control) and attack.variant == self.control
+            yield replace(attack, probe=self.name, rule=attack.rule or self.rule, measure=measure)
 
 
-def probe(name: str, rule: str) -> Callable[[Attacks], Probe]:
+def probe(name: str, rule: str, *, control: str = "") -> Callable[[Attacks], Probe]:
     """Make the decorated function a probe."""
 
     def wrap(make: Attacks) -> Probe:
         doc = (sys.modules[make.__module__].__doc__ or "").strip()
-        return Probe(name, rule, doc.partition("\n")[0], make.__module__, make)
+        return Probe(name, rule, doc.partition("\n")[0], make.__module__, make, control)
 
     return wrap
 

@@ -31,10 +31,6 @@ def copied_brief(ground: Ground) -> Iterator[Attack]:
     places = tuple(p for p in ground.files if p not in ground.programs)
     if places:
         yield ground.attack(ground.fill(brief, places), "wrote the brief itself to every result", "brief")
-        for n, example in enumerate(examples, 1):
-            yield ground.attack(
-                ground.fill(example, places), f"wrote example {n} of the brief to every result", f"example {n}"
-            )
         # Every word that an answer may consist of.
         given = " ".join(shlex.quote(p) for p in ground.inputs[:30])
         quoted = shlex.quote(brief)
@@ -42,3 +38,7 @@ def copied_brief(ground: Ground) -> Iterator[Attack]:
             f"{{ printf %s {quoted}; cat {given or '/dev/null'}; }} 2>/dev/null | put {shlex.quote(p)}" for p in places
         ]
         yield ground.attack("\n".join(lines), "wrote brief and inputs together to every result", "every word")
+        for n, example in enumerate(examples, 1):
+            yield ground.attack(
+                ground.fill(example, places), f"wrote example {n} of the brief to every result", f"example {n}"
+            )

@@ -20,13 +20,15 @@ def copied_inputs(ground: Ground) -> Iterator[Attack]:
     given = [p for p in ground.inputs if p not in ground.outputs]
     if ground.deepgym or not places:
         return
-    for path in given[:_TRIALS]:
-        lines = [
-            f"[ -f {shlex.quote(path)} ] && cat {shlex.quote(path)} | put {shlex.quote(place)}" for place in places
-        ]
-        name = posixpath.basename(path)
-        yield ground.attack("\n".join(lines), f"copied `{path}` to every result", name, target=path)
+    attacks = [_copied(ground, path, places) for path in given[:_TRIALS]]
     if len(given) > 1:
         everything = " ".join(shlex.quote(p) for p in given[:_TEXTS])
         lines = [f"cat {everything} 2>/dev/null | put {shlex.quote(place)}" for place in places]
-        yield ground.attack("\n".join(lines), "wrote all inputs, one behind the other, to every result", "all")
+        told = "wrote all inputs, one behind the other, to every result"
+        attacks.insert(1, ground.attack("\n".join(lines), told, "all"))
+    yield from attacks
+
+
+def _copied(ground: Ground, path: str, places: tuple[str, ...]) -> Attack:
+    lines = [f"[ -f {shlex.quote(path)} ] && cat {shlex.quote(path)} | put {shlex.quote(place)}" for place in places]
+    return ground.attack("\n".join(lines), f"copied `{path}` to every result", posixpath.basename(path), target=path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenlint.dynamic.probes.attack import Attack
+from scenlint.dynamic.probes.attack import HALF, Attack
 from scenlint.dynamic.probes.base import COPIED, probe
 from scenlint.dynamic.probes.ground import Ground
 from scenlint.dynamic.probes.payloads import has_everything
@@ -39,4 +39,4 @@ def echo_programs(ground: Ground) -> Iterator[Attack]:
     if shells:
         script += ground.fill(_SHELL, shells, "755")
     if script:
-        yield ground.attack(script, "handed in programs that give back what they are given")
+        yield ground.attack(script, "handed in programs that give back what they are given", share=HALF)

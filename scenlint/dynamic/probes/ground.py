@@ -157,7 +157,7 @@ class Ground:
     @cached_property
     def programs(self) -> tuple[str, ...]:
         """The outputs that are programs."""
-        return tuple(p for p in self.files if extension(p) in PROGRAMS or self._content(p).startswith(b"#!"))
+        return tuple(p for p in self.files if extension(p) in PROGRAMS or self.content(p).startswith(b"#!"))
 
     @property
     def scripts(self) -> tuple[str, ...]:
@@ -166,7 +166,7 @@ class Ground:
 
     def language(self, path: str) -> str:
         """The extension that says what a program is written in."""
-        first = self._content(path).partition(b"\n")[0]
+        first = self.content(path).partition(b"\n")[0]
         if extension(path) in PROGRAMS or not first.startswith(b"#!"):
             return extension(path)
         return "py" if b"python" in first else "js" if b"node" in first else "sh"
@@ -200,7 +200,11 @@ class Ground:
             return False
         return path in self.inputs or bool(self.task.visible.exists(path))
 
-    def _content(self, path: str) -> bytes:
+    def content(self, path: str) -> bytes:
+        """What the oracle left there, or handed in; nothing where that is not known."""
+        handed_in = self.step.oracle.submission if self.step.oracle else None
+        if self.deepgym and handed_in is not None and path in self.outputs:
+            return handed_in.read_bytes() if handed_in.stat().st_size <= LONGEST else b""
         item = self.made.get(path)
         return self.snapshot.read(item) if self.snapshot and item and item.stored else b""
 
@@ -256,7 +260,7 @@ class Ground:
 
     def attack(self, script: str, did: str, variant: str = "", **more: object) -> Attack:
         """An attack on this step. What the oracle left is no cheat: it is compared with what is there afterwards."""
-        known = tuple((p, digest(self._content(p))) for p in sorted(self.made)[:MOST])
+        known = tuple((p, digest(self.content(p))) for p in sorted(self.made)[:MOST])
         return Attack(script, did, variant, at=self.step.name, made=known, **more)  # type: ignore[arg-type]
 
     def fill(self, content: Mapping[str, str] | str, paths: tuple[str, ...] | None = None, mode: str = "") -> str:

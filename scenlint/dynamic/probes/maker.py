@@ -12,6 +12,7 @@ from scenlint.dynamic.probes.attack import Attack
 from scenlint.dynamic.probes.base import load_probes
 from scenlint.dynamic.probes.ground import grounds
 from scenlint.dynamic.probes.outcome import NOT_TRIED, Told, judge
+from scenlint.dynamic.probes.patience import bounded, gave_up
 from scenlint.task.plan import NotRunnableError
 from scenlint.task.record import Experiment, ProbeOutcome, TrialRecord
 
@@ -25,10 +26,10 @@ def plan(about: Context) -> Iterator[Planned]:
         for attacks in zip_longest(*found):
             for attack in attacks:
                 if attack is not None:
-                    yield _planned(attack, about)
+                    yield _planned(attack, about, ground.verifier_text)
 
 
-def _planned(attack: Attack, about: Context) -> Planned:
+def _planned(attack: Attack, about: Context, verifier: str) -> Planned:
     experiment = Experiment(KIND, attack.probe, attack.target or attack.variant, "holds", attack.did, rule=attack.rule)
     try:
         attack.check(about.plan)
@@ -42,7 +43,9 @@ def _planned(attack: Attack, about: Context) -> Planned:
             told = Told(NOT_TRIED, told.evidence, "no oracle earned 1.0, so that the attack failed shows nothing")
         assert record.experiment is not None
         record.experiment.outcome = told.outcome
-        record.experiment.evidence = told.evidence
+        lost = told.outcome == ProbeOutcome.LAUNDERED
+        record.experiment.evidence = (gave_up(record, attack, about) if lost else "") + told.evidence
         record.experiment.reason = told.reason
 
-    return Planned(experiment, attack, judge=conclude)
+    plan = bounded(about.plan, attack, about, verifier) if attack.hangs else None
+    return Planned(experiment, attack, plan=plan, judge=conclude)

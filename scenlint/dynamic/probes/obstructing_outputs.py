@@ -24,7 +24,7 @@ def obstructing_outputs(ground: Ground) -> Iterator[Attack]:
     places = [p for p in ground.files if p not in ground.programs]
     if places and not ground.deepgym:
         pipes = _INSTEAD.replace("MAKE", "mkfifo") + "\n".join(f"instead {shlex.quote(p)}" for p in places)
-        yield ground.attack(pipes, "made every result a pipe that nobody writes to", "pipe")
+        yield ground.attack(pipes, "made every result a pipe that nobody writes to", "pipe", hangs=True)
         folders = _INSTEAD.replace("MAKE", "mkdir") + "\n".join(f"instead {shlex.quote(p)}" for p in places)
         yield ground.attack(folders, "made every result a folder", "folder")
         broken = "\n".join(f"printf '\\377\\376\\000\\330' | put {shlex.quote(p)}" for p in places)
@@ -32,4 +32,4 @@ def obstructing_outputs(ground: Ground) -> Iterator[Attack]:
     hanging = {p: _HANGS[lang] for p in ground.programs if (lang := ground.language(p)) in _HANGS}
     if hanging:
         script = "".join(ground.fill(text, (path,), "755") for path, text in hanging.items())
-        yield ground.attack(script, "handed in a program that never ends", "endless")
+        yield ground.attack(script, "handed in a program that never ends", "endless", hangs=True)

@@ -10,7 +10,7 @@ from scenlint.dynamic.probes.base import TAMPERED, probe
 from scenlint.dynamic.probes.ground import Ground
 from scenlint.dynamic.probes.payloads import takes_over
 
-_TOOLS = (
+TOOLS = (
     "python", "python3", "pytest", "py.test", "uv", "uvx", "pip", "pip3", "node", "npm", "npx", "go", "make", "cargo",
     "diff", "cmp", "jq", "curl", "wget", "grep", "awk", "sed", "sha256sum", "md5sum", "tox", "pipx", "poetry",
 )  # fmt: skip
@@ -37,7 +37,7 @@ def path_shims(ground: Ground) -> Iterator[Attack]:
     if not ground.shared:
         return
     words = set(re.findall(r"[\w.]+", ground.verifier_text))
-    called = [tool for tool in _TOOLS if tool in words] or ["python3"]
+    called = [tool for tool in TOOLS if tool in words] or ["python3"]
     tools = f"for t in {' '.join(called)}; do\n"
     tool = ground.fill(takes_over(ground), ("@",), "755")
     script = tools + _IN_FRONT.replace("PUT", tool.replace("put @", 'put "$d/$t"').strip()) + "done\n"

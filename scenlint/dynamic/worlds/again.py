@@ -12,6 +12,7 @@ from scenlint.harness.environment import Environment, Ran
 from scenlint.harness.replay import Recorder, Replay
 from scenlint.harness.scene import Scene
 from scenlint.harness.snapshot import Snapshot
+from scenlint.harness.watched import Watched
 from scenlint.task.plan import RunPlan, Step
 from scenlint.task.record import Experiment, TrialRecord
 
@@ -36,7 +37,7 @@ def oracle_again() -> Planned:
     """The oracle once more, and all that it changes is kept."""
     did = "ran the reference solution once more in a fresh environment, and kept what it changed"
     name = f"world:{AGAIN}"
-    return Planned(Experiment("world", AGAIN, expected="same", did=did), Recorder(OracleAgent(), name))
+    return Planned(Experiment("world", AGAIN, expected="same", did=did), Recorder(Watched(OracleAgent(), name), name))
 
 
 def regraded(snapshot: Snapshot, attempt: int) -> Planned:

@@ -7,10 +7,12 @@ import re
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
-from scenlint.dynamic.experiments import Context, Planned, conclude, skipped
+from scenlint.dynamic.experiments import Context, Planned, skipped
+from scenlint.dynamic.worlds import around
 from scenlint.dynamic.worlds.moved import FOLDER, Proof, Proving, out_of_reach, run_with
 from scenlint.harness.agents import OracleAgent
 from scenlint.task.plan import Network, Upload
@@ -34,9 +36,8 @@ def clocks(about: Context) -> Iterator[Planned]:
 def _moved(about: Context, name: str, seconds: int) -> Planned:
     env = (
         ("LD_PRELOAD", f"{FOLDER}/{_LIBRARY}"),
-        ("FAKETIME", f"+{seconds}s" if seconds else "+0"),
-        ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
-        ("NO_FAKE_STAT", "1"),
+        ("FAKETIME", setting := f"+{seconds}s" if seconds else "+0"),
+        *(kept := (("FAKETIME_DONT_FAKE_MONOTONIC", "1"), ("NO_FAKE_STAT", "1"))),
     )
     library = _library()
     assert library is not None
@@ -50,14 +51,18 @@ def _moved(about: Context, name: str, seconds: int) -> Planned:
         off = float(said) - seconds - time.time()
         return f"`date` was {off:+.0f} s off the date that was wanted" if abs(off) > _TOLERANCE else ""
 
+    if around.many(about.plan):
+        did += f", in the containers of the {around.beside(about.plan)} too"
     experiment = Experiment("world", name, expected="same", did=f"ran the reference solution and graded it {did}")
-    agent = Proving(OracleAgent(), f"world:{name}", Proof("date +%s", wrong), env, brought)
-    return Planned(experiment, agent, plan=run_with(about.plan, env, brought), judge=_judge)
+    look = partial(around.look, moved=around.clock_moved(_LIBRARY, seconds, _TOLERANCE))
+    agent = Proving(OracleAgent(), f"world:{name}", Proof("date +%s", wrong), env, brought, look)
+    plan = around.preloaded(run_with(about.plan, env, brought), library, setting, kept)
+    return Planned(experiment, agent, plan=plan, judge=_judge)
 
 
 def _judge(record: TrialRecord, folder: Path, about: Context) -> None:
     """Servers of today are not trusted on another day: what fails by that says nothing about the task."""
-    conclude(record, folder, about)
+    around.judge(record, folder, about)
     experiment = record.experiment
     assert experiment is not None
     logs = [f.read_text("utf-8", "replace") for f in folder.rglob("*.log") if f.is_file()]
@@ -71,8 +76,6 @@ def _obstacle(about: Context) -> str:
     plan = about.plan
     if _library() is None:
         return "the library that moves clocks is not installed (`pip install libfaketime`)"
-    if plan.apps or plan.compose is not None:
-        return "the clocks of the other containers would stay as they are"
     return out_of_reach(plan)
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from scenlint.dynamic.experiments import Context, Planned, conclude, settled, skipped
+from scenlint.dynamic.worlds import around
 from scenlint.dynamic.worlds.moved import FOLDER, Proof, Proving, actor, graded_with, out_of_reach, run_with, scripts
 from scenlint.harness.agents import OracleAgent
-from scenlint.task.plan import Limits, Network, RunPlan, Step, Upload
+from scenlint.harness.environment import Environment
+from scenlint.harness.scene import Scene
+from scenlint.task.plan import Limits, Network, Others, Step, Upload, Where
 from scenlint.task.record import Experiment, PhaseName, TrialRecord
 
 ZONES = {"zone-east": ("Pacific/Kiritimati", "+1400"), "zone-west": ("Pacific/Pago_Pago", "-1100")}
@@ -32,7 +36,9 @@ def pytest_terminal_summary(terminalreporter):
 def offline(about: Context) -> Iterator[Planned]:
     """The verifier without a network, where it has one."""
     plan = about.plan
-    with_network = [s for s in plan.steps if (s.verify.network or plan.network) is not Network.NONE]
+    # A verifier's own sandbox reaches the apps and nothing else.
+    elsewhere = [s for s in plan.steps if s.verify.where is not Where.LOCAL]
+    with_network = [s for s in elsewhere if (s.verify.network or plan.network) is not Network.NONE]
     if not with_network:
         yield settled("world", "offline", "same", "the verifier has no network in any trial")
     elif plan.compose is not None or plan.apps:
@@ -47,10 +53,10 @@ def offline(about: Context) -> Iterator[Planned]:
 def variables(about: Context) -> Iterator[Planned]:
     """Worlds that are a variable: time zone, locale (whole trials), and Python's hash seed (gradings)."""
     plan = about.plan
+    why = out_of_reach(plan)
     for name, (zone, offset) in ZONES.items():
-        why = "the time zone of the other containers would stay as it is" if _many(plan) else out_of_reach(plan)
-        yield _whole(about, name, ("TZ", zone), _zone(offset), f"in the time zone {zone}", why)
-    why = "the locale of the other containers would stay as it is" if _many(plan) else out_of_reach(plan)
+        look = partial(around.look, moved=around.zone_moved(offset)) if plan.compose is not None else None
+        yield _whole(about, name, ("TZ", zone), _zone(offset), f"in the time zone {zone}", why, look)
     # A locale that is not there silently is the plain one.
     proof = Proof(
         "locale -a 2>/dev/null | grep -ixF tr_TR.utf8 || echo none",
@@ -70,13 +76,30 @@ def _zone(offset: str) -> Proof:
     return Proof("date +%z", lambda said: "" if said == offset else f"`date +%z` says {said}, not {offset}")
 
 
-def _whole(about: Context, name: str, variable: tuple[str, str], proof: Proof, how: str, why: str) -> Planned:
+def _whole(
+    about: Context,
+    name: str,
+    variable: tuple[str, str],
+    proof: Proof,
+    how: str,
+    why: str,
+    look: Callable[[Environment, Scene], None] | None = None,
+) -> Planned:
+    """With `look` the other containers are moved too; without it solution and verifier only.
+
+    Those of apps keep their zone, as in the format's own harness: there the verifier runs on a machine of any zone.
+    """
     if why:
         return skipped("world", name, why)
     env = (variable,)
-    agent = Proving(OracleAgent(), f"world:{name}", proof, env)
+    plan = run_with(about.plan, env)
+    if look is not None:
+        plan, how = replace(plan, others=Others(env)), f"{how}, in the containers of the other services too"
+    elif around.many(plan):
+        how += f" (the containers of the {around.beside(plan)} kept theirs)"
+    agent = Proving(OracleAgent(), f"world:{name}", proof, env, around=look)
     experiment = Experiment("world", name, expected="same", did=f"ran the reference solution and graded it {how}")
-    return Planned(experiment, agent, plan=run_with(about.plan, env))
+    return Planned(experiment, agent, plan=plan, judge=around.judge)
 
 
 def _hash_seed(about: Context, seed: str) -> Planned:
@@ -124,9 +147,8 @@ def _reversed(record: TrialRecord, folder: Path, about: Context) -> None:
 def one_cpu(about: Context) -> Planned:
     """The whole trial on one processor."""
     name, plan = "one-cpu", about.plan
-    if plan.compose is not None or plan.apps:
-        return skipped("world", name, "the other containers would keep all processors")
-    containers = [c for c in (plan.container, *(s.verify.container for s in plan.steps)) if c]
+    main = plan.compose.container if plan.compose else plan.container
+    containers = [c for c in (main, *(s.verify.container for s in plan.steps)) if c]
     asked = max((limits.cpus or 0 for limits in (plan.limits, *(c.limits for c in containers))), default=0)
     if asked > 1:
         return skipped("world", name, f"the task asks for {asked:g} processors")
@@ -146,15 +168,12 @@ def one_cpu(about: Context) -> Planned:
         f"world:{name}",
         Proof("nproc", lambda said: "" if said == "1" else f"`nproc` says {said}"),
     )
-    experiment = Experiment(
-        "world", name, expected="same", did="ran the reference solution and graded it on one processor"
-    )
-    moved = replace(plan, steps=steps, container=container, limits=pinned(plan.limits))
+    did = "ran the reference solution and graded it on one processor"
+    did += f", and so the {around.beside(plan)}" if around.many(plan) else ""
+    experiment = Experiment("world", name, expected="same", did=did)
+    others = Others(one_cpu=around.many(plan))
+    moved = replace(plan, steps=steps, container=container, limits=pinned(plan.limits), others=others)
     return Planned(experiment, agent, plan=moved)
-
-
-def _many(plan: RunPlan) -> bool:
-    return plan.compose is not None or bool(plan.apps)
 
 
 def _sets(step: Step, variable: str) -> bool:

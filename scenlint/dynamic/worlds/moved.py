@@ -50,6 +50,7 @@ class Proving:
     proof: Proof | None = None
     env: Variables = field(default=(), repr=False)
     brought: tuple[Upload, ...] = field(default=(), repr=False)
+    around: Callable[[Environment, Scene], None] | None = field(default=None, repr=False)  # looks at other containers
 
     def check(self, plan: RunPlan) -> None:
         self.agent.check(plan)
@@ -59,6 +60,8 @@ class Proving:
             environment.upload(upload)
         if self.proof is not None and step.verify.where is not Where.SEPARATE:
             self.proof.demand(environment, self.env)
+        if self.around is not None:
+            self.around(environment, scene)
         return self.agent.act(step, environment, scene)
 
     def graded(self, step: Step, grader: Environment) -> None:

@@ -7,14 +7,17 @@ import json
 import posixpath
 import re
 import tarfile
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from scenlint.dynamic.experiments import Context, Planned, conclude, skipped
+from scenlint.harness import compose
 from scenlint.harness.agents import OracleAgent
 from scenlint.harness.archive import stream
+from scenlint.harness.compose import ComposeEnvironment
 from scenlint.harness.container import ContainerEnvironment
 from scenlint.harness.engine import connect, faults
 from scenlint.harness.environment import Environment, Fault, Ran
@@ -41,7 +44,7 @@ Census = dict[str, list[Any]]  # path -> kind, mode, owner, group, content or ta
 
 @dataclass(frozen=True)
 class Comparer:
-    """Compares the files of the image built before with those of this trial's, built anew; then the oracle works."""
+    """Compares the files of images built before with those of this trial's, built anew; then the oracle works."""
 
     first: str  # the image that was built before
     name: str = f"world:{NAME}"
@@ -53,32 +56,49 @@ class Comparer:
         if not isinstance(environment, ContainerEnvironment):
             raise NotRunnableError("the environment is no container")
         if not (scene.folder / _FILE).exists():
-            engine = environment.engine
+            engine, paths, differ, made = environment.engine, 0, list[str](), list[str]()
             try:
-                before = census(engine, self.first, scene)
-                after = census(engine, environment.image, scene)
+                for service, first, second in self._pairs(environment, scene):
+                    made.append(second)
+                    before, after = census(engine, first, scene), census(engine, second, scene)
+                    paths += len(after)
+                    where = f"in `{service}`: " if service else ""
+                    differ += [where + one for one in drift(before, after)]
             except Fault as exc:
                 raise NotRunnableError(f"the two images could not be compared: {exc}") from exc
-            (scene.folder / _FILE).write_text(
-                json.dumps({"paths": len(after), "differ": drift(before, after)}), "utf-8"
-            )
+            told = {"paths": paths, "differ": differ, "made": made}
+            (scene.folder / _FILE).write_text(json.dumps(told), "utf-8")
         return OracleAgent().act(step, environment, scene)
+
+    def _pairs(self, environment: ContainerEnvironment, scene: Scene) -> Iterator[tuple[str, str, str]]:
+        """Service ("" for the one container), its first image, its second."""
+        if not isinstance(environment, ComposeEnvironment):
+            yield "", self.first, environment.image
+            return
+        assert scene.plan.compose is not None
+        plan = replace(scene.plan, compose=replace(scene.plan.compose, anew=False))
+        first = compose.prepare(replace(scene, plan=plan, folder=scene.folder / "first")).images
+        for service, second in environment.images.items():
+            if second.id != first[service].id and second.reference != first[service].reference:
+                yield service, first[service].id, second.reference
 
 
 def built_again(about: Context) -> Planned:
-    """The image built twice."""
-    container = about.plan.container
-    if container is None or container.image.build is None:
-        why = "nothing is built for this task" if about.plan.compose is None else "the images are a compose project's"
-        return skipped("world", NAME, why)
-    image = replace(container.image, build=replace(container.image.build, anew=True))
-    did = "built the image a second time without the cache, and compared all its files with those of the first"
-    return Planned(
-        Experiment("world", NAME, expected="same", did=did),
-        Comparer(about.oracle.record.image),
-        plan=replace(about.plan, container=replace(container, image=image)),
-        judge=_judge,
-    )
+    """The image built twice; of a compose project those of all services for which one is built."""
+    plan = about.plan
+    if plan.apps:
+        return skipped("world", NAME, "the apps' images are taken as they are; nothing is built for this task")
+    image = "image"
+    if plan.compose is not None:
+        plan, image = replace(plan, compose=replace(plan.compose, anew=True)), "images of all services"
+    elif plan.container is None or plan.container.image.build is None:
+        return skipped("world", NAME, "nothing is built for this task")
+    else:
+        built = replace(plan.container.image, build=replace(plan.container.image.build, anew=True))
+        plan = replace(plan, container=replace(plan.container, image=built))
+    did = f"built the {image} a second time without the cache, and compared all files with those of the first"
+    experiment = Experiment("world", NAME, expected="same", did=did)
+    return Planned(experiment, Comparer(about.oracle.record.image), plan=plan, judge=_judge)
 
 
 def _judge(record: TrialRecord, folder: Path, about: Context) -> None:
@@ -96,6 +116,11 @@ def _judge(record: TrialRecord, folder: Path, about: Context) -> None:
     except (OSError, ValueError):
         experiment.outcome = "skipped"
         experiment.reason = experiment.reason or "the files could not be compared"
+        return
+    for made in found.get("made", ()):
+        _discard(made, about)
+    if not found["paths"]:
+        experiment.outcome, experiment.reason = "skipped", "no image is built for this project"
         return
     differ: list[str] = found["differ"]
     if differ:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 from pathlib import Path
 
@@ -87,7 +88,7 @@ def _support(task: Task, settings: Settings | None) -> list[Upload]:
 
 def _shared(task: Task, path: str) -> Path:
     place = (task.folder.resolve() / path).resolve()
-    if not place.is_relative_to(task.folder.resolve().parent) or not place.is_file():
+    if not place.is_relative_to(task.folder.resolve().parent) or not os.path.isfile(place):
         raise NotRunnableError(f"the support file `{path}` is not there, or does not belong to the suite")
     return place
 

@@ -29,7 +29,7 @@ from scenlint.task.plan import (
 TESTS, SCRIPT = "/tests", "test.sh"
 ARTIFACTS = "/logs/artifacts"  # carried over whatever else is declared
 VERDICTS = ("/logs/verifier/reward.json", "/logs/verifier/reward.txt")  # the first one counts
-_FILLS_TESTS = regex(r"^\s*(?:COPY|ADD|RUN|WORKDIR)\b.*(?<![\w.])/tests\b", re.MULTILINE | re.IGNORECASE)
+_FILLS_TESTS = regex(r"^[ \t]*(?:COPY|ADD|RUN|WORKDIR)\b.*(?<![\w.])/tests\b", re.MULTILINE | re.IGNORECASE)
 
 
 def verify(task: Task, settings: Settings, step: Step, image: Image, agent_network: env.Policy) -> Verify:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,8 @@ from scenlint.formats.base import (
 from scenlint.formats.saas_bench.apps import PUBLISHED, Apps, environment, find_apps, list_file, variables
 from scenlint.formats.saas_bench.steps import read_steps
 from scenlint.source import trace
-from scenlint.source.files import FileTree
+from scenlint.source.data import parse
+from scenlint.source.files import FileTree, read_source
 from scenlint.source.regex import regex
 from scenlint.source.text import Fragment
 from scenlint.task.finding import Severity
@@ -75,7 +76,8 @@ class SaasBench:
     def shared(self, refs: Sequence[TaskRef], policy: Policy) -> list[Task]:
         found = {find_apps(ref.folder, policy.apps) for ref in refs}
         lists = [apps for path in sorted(p for p in found if p is not None) if (apps := Apps.read(path)) is not None]
-        return [_shared(apps, policy) for apps in lists]
+        used = {site for ref in refs for site in _sites(ref.folder)}
+        return [_shared(apps, used, policy) for apps in lists]
 
     def load(self, ref: TaskRef, policy: Policy) -> Task:
         folder = ref.folder.resolve()
@@ -131,6 +133,18 @@ def _suite(folder: Path) -> Path:
     return next((above for above in resolved.parents if above.name == "tasks"), resolved.parent)
 
 
+def _in_category(folder: Path) -> bool:
+    """Whether the folder above names a category: a task in the tasks folder itself, or on its own, has none."""
+    return folder.parent.name != "tasks" and any(above.name == "tasks" for above in folder.parents)
+
+
+def _sites(folder: Path) -> list[str]:
+    """The applications that a task names, without loading it."""
+    source = read_source(folder / "meta.json")
+    found = parse(Fragment.of(source, "json")).get("meta_data", "sites") if source else None
+    return [site for site in found if isinstance(site, str)] if isinstance(found, list) else []
+
+
 def _read_metadata(task: Task, folder: Path, apps: Apps | None) -> None:
     task.environment = Environment(variables=variables((), apps.names if apps else ()))
     document = read_document(task.files, "meta.json", "json", "meta.json", "saas_bench_meta")
@@ -144,8 +158,7 @@ def _read_metadata(task: Task, folder: Path, apps: Apps | None) -> None:
     parents = {"id": folder.name, "category": folder.parent.name}
     for name, key in (("id", "task_id"), ("category", "category_id")):
         stated = value_at(data, key)
-        # Tasks that lie in the tasks folder itself have no parent that names a category.
-        if isinstance(stated.value, str) and not (name == "category" and folder.parent.name == "tasks"):
+        if isinstance(stated.value, str) and (name == "id" or _in_category(folder)):
             task.claims.append(Claim(name, stated.value, stated.span, parents[name]))
     sites = data.get("meta_data", "sites")
     for n, site in enumerate(sites) if isinstance(sites, list) else ():
@@ -204,18 +217,18 @@ def _read_verifier(task: Task) -> None:
 
 def _imported(script: Fragment, helpers: list[str]) -> set[str]:
     """The helper modules that verify.py imports."""
-    names = set(re.findall(r"^\s*(?:from|import)\s+\.?(\w+)", script.text, re.MULTILINE))
+    names = set(re.findall(r"^[ \t]*(?:from|import)\s+\.?(\w+)", script.text, re.MULTILINE))
     return {path for path in helpers if path.split("/")[0].removesuffix(".py") in names}
 
 
-def _shared(apps: Apps, policy: Policy) -> Task:
-    """The apps list as the environment that all its tasks have in common."""
+def _shared(apps: Apps, used: Set[str], policy: Policy) -> Task:
+    """The apps list, as far as the tasks at hand use it, as the environment that they have in common."""
     tree = FileTree(apps.root, limit=0)  # of a whole repository, only what is read here
     place = apps.path.relative_to(apps.root).as_posix()
     list_file(tree, place)
     task = Task(apps.path.name, SaasBench.name, apps.root, tree, key=place, policy=policy, suite=apps.root)
     task.shared = True
-    task.environment = environment(apps, tree)
+    task.environment = environment(apps, tree, used)
     task.known_files = set(tree.entries)
     task.absent = {role: "it is what the tasks of a suite share" for role in Role if role is not Role.ENVIRONMENT}
     return task

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -88,11 +88,11 @@ def variables(sites: Iterable[str], listed: Iterable[str]) -> HarnessVariables:
     return out
 
 
-def environment(apps: Apps, tree: FileTree) -> Environment:
-    """The images that the apps are started from. `tree` is the repository's, of which only what is read is listed."""
+def environment(apps: Apps, tree: FileTree, used: Set[str]) -> Environment:
+    """The images that the apps in use are started from; of the repository's `tree` only what is read is listed."""
     out = Environment()
     for name, app in apps.data.get("apps", default={}).items():
-        if not isinstance(app, dict):
+        if name not in used or not isinstance(app, dict):
             continue
         if isinstance(app.get("start"), str):
             command = apps.data.text("apps", name, "start", language="shell")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from pathlib import Path
@@ -84,7 +85,7 @@ def _inputs(task: Task, apps: Apps) -> dict[str, Path]:
     for item in listed if isinstance(listed, list) else ():
         name = item.get("file") if isinstance(item, dict) else None
         if isinstance(name, str) and name and not name.startswith("/") and ".." not in name.split("/"):
-            place = next((root / name for root in (apps.root, task.folder) if (root / name).is_file()), None)
+            place = next((root / name for root in (apps.root, task.folder) if os.path.isfile(root / name)), None)
             if place is not None:
                 out[name] = place.resolve()
     return out
@@ -142,7 +143,7 @@ def _composed(name: str, settings: dict[str, Any], apps: Apps, probe: Probe) -> 
 
 def _names(name: str, source: Source, place: Path) -> tuple[str, str | None]:
     """The containers of the app and of its database: as the published harness names them, else by what they are."""
-    found = re.findall(r"^\s*container_name:\s*[\"']?([^\s\"'#]+)", source.text, re.MULTILINE)
+    found = re.findall(r"^[ \t]*container_name:\s*[\"']?([^\s\"'#]+)", source.text, re.MULTILINE)
     containers = [re.sub(r"\$\{?prefix\}?", PREFIX, text) for text in found]
     if not containers:
         raise NotRunnableError(

@@ -193,7 +193,7 @@ def _scripts(task: Task, code: list[Fragment]) -> list[Fragment]:
 
 def _names(text: str, file: str) -> bool:
     stem = re.escape(Path(file).stem)
-    return file in text or re.search(rf"^\s*(?:from|import)\s+(?:\w+\.)*{stem}\b", text, re.MULTILINE) is not None
+    return file in text or re.search(rf"^[ \t]*(?:from|import)\s+(?:\w+\.)*{stem}\b", text, re.MULTILINE) is not None
 
 
 def _default_timeout(places: Places) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -85,7 +86,7 @@ def _diff(config: Mapping[str, Any], places: Places, snapshots: list[tuple[Path,
         inside = None
         if isinstance(name, str) and name:
             found = places.find(name, *([context] if isinstance(context, str) else ["fixtures"]))
-            if found is None or not found.is_file():
+            if found is None or not os.path.isfile(found):
                 raise OnlyWazaError(f"its snapshot `{name}` is not there")
             inside = f"{SNAPSHOTS}/{len(snapshots)}-{found.name}"
             snapshots.append((found, inside))
@@ -104,7 +105,7 @@ def _schema(entry: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, An
     schema, name = config.get("schema"), config.get("schema_file")
     if schema is None and isinstance(name, str):
         found = entry["places"].find(name, "fixtures")
-        source = entry["places"].read(found) if found is not None and found.is_file() else None
+        source = entry["places"].read(found) if found is not None and os.path.isfile(found) else None
         if source is None:
             raise OnlyWazaError(f"its schema `{name}` is not there")
         schema = parse(Fragment.of(source, "json")).value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import posixpath
 from collections.abc import Iterator
 from pathlib import Path
@@ -91,7 +92,7 @@ def _workspace(own: Settings, places: Places) -> tuple[tuple[Upload, ...], tuple
             inline.append((posixpath.normpath(path), content))
         elif path is not None and not outside:  # Waza warns of others and goes on without
             found = places.find(posixpath.normpath(posixpath.join(context, path)))
-            if found is not None and found.is_file():
+            if found is not None and os.path.isfile(found):
                 uploads.append(Upload(found, f"{WORKSPACE}/{posixpath.normpath(path)}"))
     return tuple(uploads), tuple(inline)
 
@@ -148,7 +149,7 @@ class _Graders:
         timeout = float(stated) if isinstance(stated, int | float) and stated > 0 else _TIMEOUT
         base = self.bases[id(grader)]
         for place in (base / path for path in self._named(grader)):
-            if place.is_file() and not place.is_relative_to(self.places.root):
+            if os.path.isfile(place) and not place.is_relative_to(self.places.root):
                 # With what lies beside it, unless that is the whole repository.
                 self._lay(place if self.places.root.is_relative_to(place.parent) else place.parent)
         argv = tuple(str(value.value) for value in grader.argv)
@@ -157,7 +158,7 @@ class _Graders:
     def _base(self, grader: Grader) -> Path:
         """The folder that it counts on being started in: the nearest in which there is something that it names."""
         named = list(self._named(grader))
-        found = (base for base in self.places.bases if any((base / path).is_file() for path in named))
+        found = (base for base in self.places.bases if any(os.path.isfile(base / path) for path in named))
         return next(found, self.places.root)
 
     @staticmethod

@@ -67,7 +67,7 @@ def task_keys(folder: Path, text: str) -> list[str]:
         tasks = value.get("tasks")
         patterns = [p for p in tasks if isinstance(p, str)] if isinstance(tasks, list) else []
     else:
-        patterns = re.findall(r"^\s*-\s*[\"']?([\w./*-]+\.ya?ml)[\"']?\s*$", text, re.MULTILINE) or [DEFAULT_TASKS]
+        patterns = re.findall(r"^[ \t]*-\s*[\"']?([\w./*-]+\.ya?ml)[\"']?\s*$", text, re.MULTILINE) or [DEFAULT_TASKS]
     keys = {path.relative_to(folder).as_posix() for pattern in patterns for path in _glob(folder, pattern)}
     return sorted(keys - {*EVAL_FILES})
 

@@ -26,7 +26,7 @@ def weak_verifier(task: Task, records: Sequence[TrialRecord]) -> Iterator[Findin
     for record, made in crude:
         yield Finding.at(
             _check(task, made),
-            f"full marks for no work: {made.did}, and trial `{record.id}` still earned 1.0",
+            f"full marks for no work: {made.did}, and trial `{record.id}` still {_how(record)}",
             help="check what the file must hold, not that the solution once made it; " + trials.look(record),
             severity=Severity.ERROR,
         )
@@ -40,9 +40,15 @@ def weak_verifier(task: Task, records: Sequence[TrialRecord]) -> Iterator[Findin
         more = f" and {len(survivors) - _SHOWN} more" if len(survivors) > _SHOWN else ""
         yield Finding.at(
             _check(task, made),
-            f"wrong work earned 1.0 ({told}{more}); {_rate(score)}",
+            f"wrong work {_how(first)} ({told}{more}); {_rate(score)}",
             help=f"let a check fail on it ({made.reason}); " + trials.look(first),
         )
+
+
+def _how(record: TrialRecord) -> str:
+    if record.reward == 1.0:
+        return "earned 1.0"
+    return "counts as a pass in the format's own harness" + (f" with {record.reward:g}" if record.reward else "")
 
 
 def _made(records: Sequence[TrialRecord]) -> list[tuple[TrialRecord, Experiment]]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from scenlint.rules import Finding, Role, Severity, Task, related, rule
+from scenlint.source.literals import number_of
 from scenlint.source.text import Span
 from scenlint.task.judgements import Judgement
 from scenlint.task.precision import digits, margin, tolerances
@@ -23,9 +24,7 @@ def hair_thin_tolerance(task: Task) -> Iterator[Finding]:
         allowed = margin(judgement)
         if allowed is None or not judgement.wanted:
             continue
-        numbers = (
-            float(c) for c in judgement.constants if isinstance(c, float | int) and not isinstance(c, bool) and c
-        )
+        numbers = (n for c in judgement.constants if (n := number_of(c)))
         thin = ((n, found) for n in numbers if (found := _too_thin(judgement, allowed.around(n), n)))
         number, (why, place) = next(thin, (0.0, ("", None)))
         if not why or any(m and judgement.visible.states_number(m) for m in (allowed.relative, allowed.absolute)):

@@ -196,7 +196,7 @@ def _labels(document: Markdown, asserted: _Asserted) -> Iterator[Hit]:
 
 def _one_of_several(document: Markdown, value: str) -> bool:
     """Whether a table of the brief lists the value among others: a rubric from which the agent is to choose."""
-    cell = re.compile(rf"^\s*\|?\s*[*`]*{re.escape(value)}[*`]*\s*\|", re.M | re.I)
+    cell = re.compile(rf"^[ \t]*\|?\s*[*`]*{re.escape(value)}[*`]*\s*\|", re.M | re.I)
     return any(cell.search(t.text) for t in document.of(Part.TABLE))
 
 

@@ -84,7 +84,7 @@ def _of_command(line: Fragment) -> Iterator[tuple[Span, str]]:
     """What a `docker run` line gives a container."""
     for command in shell.parse(line).deep():
         args = arguments(command, {})
-        if len(args) < 2 or args[0].text not in ("docker", "podman") or args[1].text not in ("run", "create"):
+        if len(args) < 3 or args[0].text not in ("docker", "podman") or args[1].text not in ("run", "create"):
             continue
         for option, value in zip(args[2:], [*args[3:], None], strict=True):
             flag, equals, given = option.text.partition("=")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from scenlint.rules import Confidence, Finding, Kind, Role, Severity, Task, rule
+from scenlint.source.literals import number_of
 from scenlint.source.python import PyModule, parse
 from scenlint.source.regex import regex
 from scenlint.task.verdict_flow.points import Points, points, site, totals, weights
@@ -85,7 +86,7 @@ def _number(node: ast.expr) -> float | None:
         value = ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError):
         return float("nan") if re.fullmatch(r"float\(['\"]nan['\"]\)", ast.unparse(node)) else None
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return number_of(value)
 
 
 def _shares(module: PyModule, name: str, numbers: list[float]) -> bool:

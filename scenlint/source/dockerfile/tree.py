@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from scenlint.source import patient
 from scenlint.source.text import Fragment, Span
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def _parse(text: bytes) -> SyntaxTree:
     from tree_sitter import Language, Parser
 
     parser = Parser(Language(tree_sitter_containerfile.language()))
-    tree = parser.parse(text)
+    tree = patient.parse(parser, text)
     for _ in range(_REPAIRS):
         at = _broken_shell(tree.root_node)
         if at is None:
@@ -71,7 +72,7 @@ def _parse(text: bytes) -> SyntaxTree:
         if line == text[begin:end]:
             break
         text = text[:begin] + line + text[end:]
-        tree = parser.parse(text)
+        tree = patient.parse(parser, text)
     return tree
 
 

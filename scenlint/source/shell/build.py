@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from scenlint.source import patient
 from scenlint.source.shell.model import (
     Assignment,
     Case,
@@ -53,7 +54,8 @@ def parse(fragment: Fragment) -> Script:
 def syntax(fragment: Fragment) -> tuple[Fragment, Tree]:
     """The syntax tree, and the fragment that its offsets count in."""
     fragment = _unix(fragment)
-    return fragment, _parser().parse(fragment.index.utf8).root_node
+    tree = fragment.memo("shell syntax", lambda: patient.parse(_parser(), fragment.index.utf8))
+    return fragment, tree.root_node
 
 
 def _parse(fragment: Fragment) -> Script:

@@ -98,7 +98,7 @@ class Ground:
         if oracle is None:
             return None
         text = "\n".join({f.text: None for f in (oracle.entry, *oracle.files)})
-        code = re.sub(r"^\s*(?:#.*|set -\w.*|echo [^>\n]*)$", "", text, flags=re.MULTILINE)
+        code = re.sub(r"^[ \t]*(?:#.*|set -\w.*|echo [^>\n]*)$", "", text, flags=re.MULTILINE)
         return text if len(re.findall(r"\w", code)) > _SUBSTANCE else None
 
     def solved(self, text: str, *, word: bool = False) -> bool:

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterator
 
+from scenlint.source.literals import number_of
 from scenlint.source.python import PyModule
 from scenlint.source.regex import regex
 from scenlint.task.checks.model import Check, Comparison
@@ -58,14 +59,13 @@ def thresholds(task: Task) -> Iterator[Demand]:
 
 
 def _candidate(comparison: Comparison) -> bool:
-    number = comparison.constant
+    number = number_of(comparison.constant)
     return (
         comparison.operator in _INEQUALITIES
         and comparison.produced
         and not comparison.presence
         and not comparison.selects
-        and isinstance(number, int | float)
-        and not isinstance(number, bool)
+        and number is not None
         and math.isfinite(number)
         and abs(number) not in (0, 1)
         and _literal(comparison)

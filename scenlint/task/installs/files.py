@@ -55,7 +55,7 @@ def _find(task: Task, name: str, folder: str) -> str | None:
 def read_requirements(fragment: Fragment, manager: str = "pip") -> Iterator[Install]:
     """The requirements of a requirements file, each with the place of its text."""
     text = fragment.text
-    if re.search(r"^\s*--(?:require-hashes|no-index)", text, re.M):
+    if re.search(r"^[ \t]*--(?:require-hashes|no-index)", text, re.M):
         return
     for line in _LINE.finditer(text):
         body = re.sub(r"(?:^|\s)#.*", "", line[0].replace("\\\r\n", " ").replace("\\\n", " "))

@@ -58,10 +58,12 @@ class Decoder(unittest.TestCase):
         self.assertEqual(printed(capture), ["417 1203.4", "418 1204.0", "419 0.7", "missing 0"])
 
     def test_below_zero(self):
-        """Criterion 2: levels below zero, between 0 and -1 mm as well, and the two ends of the range."""
-        capture = frames(body(1, -3), body(2, -10), body(3, -12345), body(4, -(2**23)), body(5, 2**23 - 1))
+        """Criterion 2: levels below zero, between 0 and -1 mm as well, zero, and the two ends of the range."""
+        capture = frames(
+            body(1, -3), body(2, -10), body(3, -12345), body(4, -(2**23)), body(5, 2**23 - 1), body(6, 0)
+        )
         self.assertEqual(
-            printed(capture), ["1 -0.3", "2 -1.0", "3 -1234.5", "4 -838860.8", "5 838860.7", "missing 0"]
+            printed(capture), ["1 -0.3", "2 -1.0", "3 -1234.5", "4 -838860.8", "5 838860.7", "6 0.0", "missing 0"]
         )
 
     def test_stuffing(self):

@@ -1,0 +1,1 @@
+"""The editor server: what `scenlint check` says of a task, while its files are edited (Language Server Protocol)."""

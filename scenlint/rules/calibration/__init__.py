@@ -1,0 +1,1 @@
+"""Rules about calibrations: what the trials of agents say of a scenario (SL8)."""

@@ -1,0 +1,47 @@
+"""The pages that `validate --report` writes: one about each task."""
+
+import re
+from pathlib import Path
+
+from scenlint.grading.page import folder
+from scenlint.report.model import Report, TrialLine
+from scenlint.testing import records
+
+ORACLE = {"agent": "oracle", "reward": 1.0}
+
+
+def made(kind: str, name: str, outcome: str, reward: float, **more: object) -> dict:
+    experiment = {"kind": kind, "name": name, "outcome": outcome, **more}
+    return {"agent": f"{kind}:{name}", "reward": reward, "experiment": experiment}
+
+
+def report(*trials: dict) -> Report:
+    return Report("0.1", Path.cwd(), tasks=1, trials=[TrialLine(r, Path("/ledger")) for r in records(list(trials))])
+
+
+def test_the_page_of_a_task_stands_alone_and_takes_nothing_a_verifier_printed_for_markup(tmp_path: Path) -> None:
+    hostile = "<script>alert(1)</script> ghp_" + "a1B2" * 10
+    given = report(
+        ORACLE,
+        {"agent": "nop", "reward": 0.0},
+        made("world", "regraded", "same", 1.0),
+        {**made("world", "regraded", "differs", 0.0), "attempt": 2},
+        made("mutant", "drop-row", "survived", 1.0, expected="must-die", criterion="2", did="left out row 3"),
+        made("probe", "forged-lines", "broken", 1.0, did="printed `SCORE: 1.000`", evidence=hostile),
+    )
+    (path,) = folder.write(given, tmp_path / "pages")
+    text = path.read_text("utf-8")
+    assert path.name == "task.html"
+    assert not re.search(r'src=|href="(?!#)|@import|url\(|<script', text)
+    assert "&lt;script&gt;alert(1)" in text
+    assert "a1B2a1B2" not in text
+    assert "<code>SCORE: 1.000</code>" in text
+    assert "frozen work: 1 of 2 gradings differ" in text
+    assert re.search(r'drop-row <span class="soft">must-die</span>', text)
+    assert "criterion 2" in text
+    assert text.index("forged-lines") < text.index("drop-row")
+
+
+def test_tasks_of_one_name_in_a_file_system_get_pages_of_their_own(tmp_path: Path) -> None:
+    given = report(*({**ORACLE, "task": name} for name in ("org/a", "org:a")))
+    assert [path.name for path in folder.write(given, tmp_path)] == ["org-a.html", "org-a-2.html"]
