@@ -19,9 +19,10 @@ def main() -> None:
         getattr(sys, name).reconfigure(errors="backslashreplace")
     # Loading leaves nothing to collect, and looking for it takes a sixth of the time.
     gc.disable()
+    from scenlint.config import ConfigError
+
     try:
         from scenlint.cli.commands import app
-        from scenlint.config import ConfigError
 
         app()
     except KeyboardInterrupt:

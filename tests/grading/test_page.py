@@ -30,7 +30,7 @@ from scenlint.testing import base_task
 HOSTILE = "<script>document.title='taken'</script><img src=http://example.invalid/x>"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it is open, its event loop runs in this thread
 def browser() -> Iterator[Browser]:
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if found is None:

@@ -1,9 +1,14 @@
 """The pages that `validate --report` writes: one about each task."""
 
+import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
+from scenlint.calibration.admission import MANIFEST
+from scenlint.config import load
 from scenlint.grading.page import folder
+from scenlint.grading.page.gather import Request, gather
 from scenlint.report.model import Report, TrialLine
 from scenlint.testing import records
 
@@ -45,3 +50,12 @@ def test_the_page_of_a_task_stands_alone_and_takes_nothing_a_verifier_printed_fo
 def test_tasks_of_one_name_in_a_file_system_get_pages_of_their_own(tmp_path: Path) -> None:
     given = report(*({**ORACLE, "task": name} for name in ("org/a", "org:a")))
     assert [path.name for path in folder.write(given, tmp_path)] == ["org-a.html", "org-a-2.html"]
+
+
+def test_a_scenario_that_shares_its_folder_is_shown(tmp_path: Path, scenlint: Callable[..., object]) -> None:
+    scenlint("new", "waza", "sums")
+    entry = {"id": "sums-001", "path": "sums#tasks/product.yaml", "task_digest": "sha256:0", "image_digest": ""}
+    (tmp_path / MANIFEST).write_text(json.dumps({"version": 1, "tasks": [entry], "regression": []}))
+    book = gather(Request([tmp_path], load(tmp_path)))
+    assert [part.place.removeprefix(f"{tmp_path}/") for part in book.tasks] == ["sums#tasks/product.yaml"]
+    assert book.notes == []

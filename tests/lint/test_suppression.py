@@ -123,7 +123,7 @@ class TestConfiguration:
                 "[severity]\nlatest-tag = 1\n",
                 ":2:14: `severity.latest-tag` is 1, which is not one of error, warning, info",
             ),
-            ('[agents.x]\ncmd = ["a"]\n', "`agents.x` lacks `command`"),
+            ('[agents.x]\ncmd = ["a"]\n', "unknown key `cmd` in `agents.x`"),
             ('[agents.x]\ncommand = ["a"]\nusr = "b"\n', "unknown key `usr` in `agents.x`; did you mean `user`?"),
         ],
     )
