@@ -189,7 +189,7 @@ def test_an_end_that_was_cut_off_is_told_by_the_ledger(ledger):
     path = path_of(ledger.folder, RUN)
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:3]))
-    assert told(ledger) == ["the end was cut off: the ledger knows 5 lines, here are 3"]
+    assert told(ledger) == ["the end was cut off: the ledger knows 5 lines, the file holds 3"]
     with pytest.raises(ChainError, match="does not end as the ledger recorded"):
         Chain.open(path, ledger).append("trial", {})
 

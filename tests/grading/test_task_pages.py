@@ -52,10 +52,14 @@ def test_tasks_of_one_name_in_a_file_system_get_pages_of_their_own(tmp_path: Pat
     assert [path.name for path in folder.write(given, tmp_path)] == ["org-a.html", "org-a-2.html"]
 
 
-def test_a_scenario_that_shares_its_folder_is_shown(tmp_path: Path, scenlint: Callable[..., object]) -> None:
+def test_of_scenarios_that_share_a_folder_the_admitted_one_is_shown(
+    tmp_path: Path, scenlint: Callable[..., object]
+) -> None:
     scenlint("new", "waza", "sums")
     entry = {"id": "sums-001", "path": "sums#tasks/product.yaml", "task_digest": "sha256:0", "image_digest": ""}
     (tmp_path / MANIFEST).write_text(json.dumps({"version": 1, "tasks": [entry], "regression": []}))
+    (other,) = (tmp_path / "sums" / "tasks").iterdir()
+    (other.parent / "second.yaml").write_text(other.read_text().replace("sums-001", "sums-002"))
     book = gather(Request([tmp_path], load(tmp_path)))
     assert [part.place.removeprefix(f"{tmp_path}/") for part in book.tasks] == ["sums#tasks/product.yaml"]
     assert book.notes == []

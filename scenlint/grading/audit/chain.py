@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from scenlint.harness.ledger import Head, Ledger
+from scenlint.stats.words import count
 
 FOLDER, SUFFIX = "audit", ".jsonl"  # in the ledger's folder
 START = "0" * 64  # what the first line has for the hash of the one before
@@ -242,7 +243,9 @@ def _against(last: Head, head: Head | None, ended: int) -> Iterator[Fault]:
     elif head.next and last.hash == head.next:
         pass  # written, and then the process died
     elif last.lines < head.lines:
-        yield Fault(0, f"the end was cut off: the ledger knows {head.lines} lines, here are {last.lines}")
+        yield Fault(
+            0, f"the end was cut off: the ledger knows {count(head.lines, 'line')}, the file holds {last.lines}"
+        )
     else:
         yield Fault(0, f"it was written anew: its end (line {last.lines}) is not the one that the ledger recorded")
 

@@ -21,7 +21,7 @@ from scenlint.grading.audit import chain_of
 from scenlint.grading.diff import diff
 from scenlint.grading.diff.sides import side
 from scenlint.grading.dispositions import history, standing
-from scenlint.grading.model import KIND, Run, Suite, suite_of
+from scenlint.grading.model import KIND, Run, Scenario, Suite, suite_of
 from scenlint.grading.page.model import Book, TaskPart
 from scenlint.grading.runs import find, records_of
 from scenlint.grading.summary import Summary, summarise
@@ -64,7 +64,10 @@ def gather(request: Request) -> Book:
             book.decisions = standing(book.diff, decisions)
     static = lint.check([p for p in tasks if p.exists()], request.settings)
     book.notes += [*static.crashes, *(f"`{p}` is not there" for p in tasks if not p.exists())]
-    book.tasks = _Parts(request, static, run).made([p for p in tasks if p.exists()])
+    only = [found for s in suites for found in _keyed(s.path.parent, s.scenarios)]
+    if run is not None and not request.paths and request.ledger:
+        only = _keyed(_base(run, request.ledger), run.scenarios)
+    book.tasks = _Parts(request, static, run).made([p for p in tasks if p.exists()], only)
     _results(book, book.summary)
     return book
 
@@ -87,8 +90,19 @@ def _place(base: Path, key: str) -> Path:
 
 def _of_run(run: Run, ledger: Ledger) -> list[Path]:
     """Where the tasks of a run lie, as far as they are still there."""
-    base = (ledger.folder.parent / run.manifest).parent if run.manifest else ledger.folder.parent
+    base = _base(run, ledger)
     return [place for s in run.scenarios if (place := _place(base, s.key)).exists()]
+
+
+def _base(run: Run, ledger: Ledger) -> Path:
+    """What the paths of a run's scenarios are relative to."""
+    return (ledger.folder.parent / run.manifest).parent if run.manifest else ledger.folder.parent
+
+
+def _keyed(base: Path, scenarios: Sequence[Scenario]) -> list[tuple[Path, str]]:
+    """Of scenarios that share a folder with others: the folder, and which of its tasks they are."""
+    shared = ((_place(base, s.key), s.key) for s in scenarios if "#" in s.key)
+    return [(place.resolve(), key.rpartition("#")[2]) for place, key in shared if "#" not in place.name]
 
 
 def _title(request: Request, run: Run | None) -> str:
@@ -109,10 +123,14 @@ class _Parts:
         self.compared = self._discriminations()
         self.refs: list[TaskRef] = []
 
-    def made(self, paths: Sequence[Path]) -> list[TaskPart]:
-        self.refs = Finder(self.request.settings).discover(paths).refs
+    def made(self, paths: Sequence[Path], only: Sequence[tuple[Path, str]]) -> list[TaskPart]:
+        """The parts of the tasks behind some paths; of a folder that `only` names just the tasks that it names."""
+        folders = {folder for folder, _ in only}
+        refs = Finder(self.request.settings).discover(paths).refs
+        self.refs = [r for r in refs if (at := r.folder.resolve()) not in folders or (at, r.key) in only]
+        left = [format_named(r.format).load(r, self.request.settings.policy).id for r in refs if r not in self.refs]
         parts = [self._part(ref) for ref in self.refs]
-        known = {p.id for p in parts}
+        known = {*left, *(p.id for p in parts)}
         rest = [f for f in self.static.findings if f.task not in known]
         if rest:
             parts.append(TaskPart("shared by the tasks", "shared", report=self.static, findings=rest))
