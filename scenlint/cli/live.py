@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from scenlint.cli.tally import Tally
 from scenlint.report.style import visible, wants_color, write
+from scenlint.stats.words import count
 from scenlint.task.record import PhaseName, Status
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ class Table(Quiet):
             grid.add_row(*(Text(cell) for cell in cells))
         more = len(running) - _LONGEST
         foot = Grid.grid(padding=(0, 2))
-        left = ", ".join(f"{n} {_plural(kind, n)}" for kind, n in waiting.items())
+        left = ", ".join(count(n, kind) for kind, n in waiting.items())
         told += f"; waiting: {left}" if left else ""
         foot.add_row(ProgressBar(every or 1, done, width=30), Text(told))
         return Group(grid, *([Text(f"and {more} more")] if more > 0 else []), foot)
@@ -174,8 +175,8 @@ def planned(jobs: Sequence[Job], reused: int) -> str:
     """What is about to be done, and why trials that are recorded are run again."""
     number = _number(jobs)
     kinds = Counter(_kind(j) for job in jobs for j in (job, job.partner) if j)
-    which = f" ({', '.join(f'{n} {_plural(kind, n)}' for kind, n in kinds.items())})" if set(kinds) - {"trial"} else ""
-    parts = [f"{number} {_plural('trial', number)} to run{which}"]
+    which = f" ({', '.join(count(n, kind) for kind, n in kinds.items())})" if set(kinds) - {"trial"} else ""
+    parts = [f"{count(number, 'trial')} to run{which}"]
     if reused:
         parts.append(f"{reused} reused from the ledger")
     whys = dict.fromkeys(job.why for job in jobs if job.why)
@@ -189,10 +190,6 @@ def _number(jobs: Sequence[Job]) -> int:
 
 def _kind(job: Job) -> str:
     return job.experiment.kind if job.experiment and job.experiment.kind not in _AGENTS else "trial"
-
-
-def _plural(noun: str, number: int) -> str:
-    return noun if number == 1 else f"{noun}s"
 
 
 def _who(job: Job) -> str:

@@ -189,10 +189,11 @@ def wanted(budget: str | None, only: frozenset[str], skip: frozenset[str], repea
 def write_pages(report: Report, folder: Path) -> None:
     """A page about each task."""
     from scenlint.grading.page import folder as pages
+    from scenlint.stats.words import count
 
     try:
         written = pages.write(report, folder)
     except OSError as exc:
         print(f"scenlint: the pages could not be written to `{folder}`: {exc.strerror}", file=sys.stderr)
         raise typer.Exit(2) from exc
-    print(f"{len(written)} page{'' if len(written) == 1 else 's'} in {folder}", file=sys.stderr)
+    print(f"{count(len(written), 'page')} in {folder}", file=sys.stderr)

@@ -18,6 +18,7 @@ from scenlint.dynamic.gate import Action, Job, Shown, Subject, decide, settings_
 from scenlint.dynamic.probes import without_control
 from scenlint.dynamic.worlds.again import AGAIN, REGRADED, oracle_again, regraded
 from scenlint.lint.engine import crash
+from scenlint.stats.words import count
 from scenlint.task import trials, worlds
 from scenlint.task.record import FailureClass, Status, TrialRecord
 
@@ -282,7 +283,7 @@ def _maker(name: str) -> Maker:
 
 
 def _counted(kinds: dict[str, int]) -> str:
-    return ", ".join(f"{n} {kind}{'' if n == 1 else 's'}" for kind, n in kinds.items())
+    return ", ".join(count(n, kind) for kind, n in kinds.items())
 
 
 _KINDS = ("probe", "mutant", "world", "environment")

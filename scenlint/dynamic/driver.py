@@ -19,6 +19,7 @@ from scenlint.harness.environment import Fault
 from scenlint.harness.executor import run_all
 from scenlint.harness.ledger import Ledger, LedgerError, Wanted
 from scenlint.harness.reap import Reaped, reap
+from scenlint.stats.words import count
 from scenlint.task.record import Phase, TrialRecord
 
 
@@ -147,6 +148,6 @@ class Driver:
 def told(gone: Reaped) -> str:
     """What was removed, in words."""
     kinds = {"container": gone.containers, "network": gone.networks, "volume": gone.volumes, "image": gone.images}
-    parts = [f"{len(names)} {kind}{'' if len(names) == 1 else 's'}" for kind, names in kinds.items() if names]
+    parts = [count(len(names), kind) for kind, names in kinds.items() if names]
     parts += [f"not removed: {text}" for text in gone.failed]
     return ", ".join(parts) or "nothing"

@@ -10,6 +10,7 @@ from typing import Any
 from scenlint.grading.model import Run
 from scenlint.grading.plan import Plan
 from scenlint.grading.results import Result, Spread, Summary, Total
+from scenlint.stats.words import count
 from scenlint.task.record import FailureClass
 
 KS = (1, 2, 4, 8, 16)
@@ -125,9 +126,9 @@ def _ks(of: Any) -> dict[str, float]:
 def _summary(summary: Summary) -> Iterator[str]:
     run, results = summary.run, summary.results
     models = ", ".join(summary.models) or run.model
-    yield f"run {run.id}: {run.agent}{f' ({models})' if models else ''}, {_s(run.trials, 'trial')} a scenario"
+    yield f"run {run.id}: {run.agent}{f' ({models})' if models else ''}, {count(run.trials, 'trial')} a scenario"
     which = "regression set of suite" if run.regression else "suite"
-    yield f"{which} {run.suite[:19]}, {_s(len(results), 'scenario')}" + "".join(f"\nforced: {f}" for f in run.forced)
+    yield f"{which} {run.suite[:19]}, {count(len(results), 'scenario')}" + "".join(f"\nforced: {f}" for f in run.forced)
     yield ""
     yield from _table([_heads(summary), *(_row(r, summary) for r in results)])
     yield ""
@@ -153,7 +154,7 @@ def _suite(summary: Summary) -> Iterator[str]:
         yield f"mean reward {_mean(summary.reward)}"
     alike = sum(r.consistency == 1 for r in results)
     if summary.consistency is not None:
-        yield f"consistency {summary.consistency:.2f}; {alike} of {_s(len(results), 'scenario')} always ended alike"
+        yield f"consistency {summary.consistency:.2f}; {alike} of {count(len(results), 'scenario')} always ended alike"
     k = max((k for k in KS if k > 1 and summary.pass_at(k) is not None), default=0)
     if k:
         one, every = summary.pass_at(k), summary.pass_all(k)
@@ -163,11 +164,11 @@ def _suite(summary: Summary) -> Iterator[str]:
     if excluded := summary.classes("exclusions"):
         yield "excluded: " + _listed(excluded)
     if missing := sum(r.missing for r in results):
-        yield f"missing: {_s(missing, 'trial')}"
+        yield f"missing: {count(missing, 'trial')}"
     cost, seconds = summary.cost, summary.duration
     if cost.known:
         also = f", {summary.spent:.2f} USD with the excluded ones" if summary.spent != cost.total else ""
-        unknown = f"; of {_s(cost.trials - cost.known, 'trial')} it is not known" if cost.known < cost.trials else ""
+        unknown = f"; of {count(cost.trials - cost.known, 'trial')} it is not known" if cost.known < cost.trials else ""
         yield f"cost {cost.total:.2f} USD, {cost.mean:.2f} USD a trial{also}{unknown}"
     else:
         yield "cost not known"
@@ -198,18 +199,18 @@ def _row(result: Result, summary: Summary) -> list[str]:
 
 def _plan(plan: Plan, run: Run, begun: bool) -> Iterator[str]:
     told = f"goes on with run {run.id}" if begun else "a new run"
-    yield f"{told}: {run.agent}, {_s(run.trials, 'trial')} a scenario, suite {run.suite[:19]}"
+    yield f"{told}: {run.agent}, {count(run.trials, 'trial')} a scenario, suite {run.suite[:19]}"
     yield ""
     rows = [["scenario", "trials", "USD each", "time each", "known from"]]
     for one in plan.planned:
         expected = one.expected
-        known = _s(expected.trials, "trial") if expected.trials else "unknown"
+        known = count(expected.trials, "trial") if expected.trials else "unknown"
         told = f"not run: {one.problem}" if one.problem else known + (f" ({one.note})" if one.note else "")
         rows.append([one.scenario.task, str(one.missing), _two(expected.cost), span(expected.seconds), told])
     yield from _table(rows)
     yield ""
     no_cost, no_time = plan.unknown
-    yield f"{_s(plan.trials, 'trial')} to run, {plan.workers} at once"
+    yield f"{count(plan.trials, 'trial')} to run, {plan.workers} at once"
     yield f"cost: {_at_least(plan.cost and f'{plan.cost:.2f} USD', no_cost)}"
     yield f"time: {_at_least(plan.seconds and f'about {span(plan.seconds)}', no_time)}"
 
@@ -217,7 +218,7 @@ def _plan(plan: Plan, run: Run, begun: bool) -> Iterator[str]:
 def _at_least(known: str | float | None, unknown: int) -> str:
     if not known:
         return "unknown"
-    return f"{known}" + (f", and unknown for {_s(unknown, 'scenario')}" if unknown else "")
+    return f"{known}" + (f", and unknown for {count(unknown, 'scenario')}" if unknown else "")
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -244,10 +245,6 @@ def _listed(counts: Mapping[str, int]) -> str:
 
 def _two(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
-
-
-def _s(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def span(seconds: float | None) -> str:

@@ -15,6 +15,7 @@ from scenlint.grading.results import Result, Spread, Summary, Total
 from scenlint.rulings.classes import Ruling, applied, rule_on
 from scenlint.stats import cluster
 from scenlint.stats.compare import clustered
+from scenlint.stats.words import count
 from scenlint.task.record import Disposition, FailureClass, Phase, PhaseName, TrialRecord
 
 __all__ = ["CONTROLS", "Result", "Spread", "Summary", "Total", "light", "rulings_of", "summarise", "voided"]
@@ -135,13 +136,13 @@ def notes(results: Sequence[Result], models: Sequence[str] = ()) -> Iterable[str
     for found, (share, words) in _SHARES.items():
         seen = classes[found.value]
         if every and seen > share * every:
-            yield f"{words} in {seen} of {_trials(every)}: is that the agent's doing, or a limit set too low?"
+            yield f"{words} in {seen} of {count(every, 'trial')}: is that the agent's doing, or a limit set too low?"
     if cheated := classes[FailureClass.CHEATING.value]:
-        yield f"cheating in {_trials(cheated)}: to be looked at before anything is published"
+        yield f"cheating in {count(cheated, 'trial')}: to be looked at before anything is published"
     if without := sum(r.without_verdict for r in results):
         yield (
-            f"{_trials(without)} counted as failed without a verdict: a fault after it began that neither oracle "
-            "nor nop runs into (`scenlint triage TRIAL --as excluded` where it was not the agent's doing)"
+            f"{count(without, 'trial')} counted as failed without a verdict: a fault after it began that neither "
+            "oracle nor nop runs into (`scenlint triage TRIAL --as excluded` where it was not the agent's doing)"
         )
     for result in results:
         if result.void:
@@ -153,7 +154,3 @@ def notes(results: Sequence[Result], models: Sequence[str] = ()) -> Iterable[str
     if other:
         told = ", ".join(other[:5]) + (f" and {len(other) - 5} more" if len(other) > 5 else "")
         yield f"ran in another image than the one that was admitted (built anew?): {told}"
-
-
-def _trials(number: int) -> str:
-    return f"{number} trial{'' if number == 1 else 's'}"

@@ -32,6 +32,7 @@ from scenlint.lint.discover import Finder, format_named
 from scenlint.lint.engine import Engine, crash
 from scenlint.report.experiments import KINDS, Sum
 from scenlint.report.model import Report, TrialLine
+from scenlint.stats.words import count
 from scenlint.task.finding import Finding
 from scenlint.task.mapping.table import Table
 
@@ -50,10 +51,7 @@ class Request:
 def gather(request: Request) -> Book:
     """The book; RunError, SideError or SuiteError where a run, baseline or suite that was named is not there."""
     run = find(request.ledger.folder, request.run) if request.ledger and request.run else None
-    suites = [found for path in request.paths if (found := _suite(path))]
-    tasks = [p for s in suites for p in _folders(s)] + [p for p in request.paths if not _suite(p)]
-    if run is not None and not tasks and request.ledger:
-        tasks = _of_run(run, request.ledger)
+    scenarios, tasks = _named(request, run)
     book = Book(_title(request, run), scenlint.__version__, datetime.now(UTC).isoformat(timespec="seconds"))
     if run is not None and request.ledger:
         said = confirmed(request.ledger.folder)
@@ -62,23 +60,33 @@ def gather(request: Request) -> Book:
             book.diff = diff(side(request.baseline, request.ledger, said).summary, book.summary)
             decisions = history(chain_of(request.ledger, run.id), book.diff.baseline.run.id)
             book.decisions = standing(book.diff, decisions)
-    static = lint.check([p for p in tasks if p.exists()], request.settings)
-    book.notes += [*static.crashes, *(f"`{p}` is not there" for p in tasks if not p.exists())]
-    only = [found for s in suites for found in _keyed(s.path.parent, s.scenarios)]
-    if run is not None and not request.paths and request.ledger:
-        only = _keyed(_base(run, request.ledger), run.scenarios)
-    book.tasks = _Parts(request, static, run).made([p for p in tasks if p.exists()], only)
+    there = [p for p in tasks if p.exists()]
+    static = lint.check(there, request.settings)
+    book.notes += static.crashes
+    if request.paths:  # a run's tasks may be gone, and get parts that say so
+        book.notes += [f"`{p}` is not there" for p in tasks if not p.exists()]
+    book.tasks = _Parts(request, static, run).made(there, _keyed(scenarios))
     _results(book, book.summary)
     return book
+
+
+def _named(request: Request, run: Run | None) -> tuple[list[tuple[Path, Scenario]], list[Path]]:
+    """The scenarios that are to be shown, each with the folder its key is relative to, and where all tasks lie."""
+    scenarios, others = list[tuple[Path, Scenario]](), list[Path]()
+    for path in request.paths:
+        if suite := _suite(path):
+            scenarios += [(suite.path.parent, s) for s in suite.scenarios]
+        else:
+            others.append(path)
+    if run is not None and not request.paths and request.ledger:
+        above = request.ledger.folder.parent
+        scenarios = [((above / run.manifest).parent if run.manifest else above, s) for s in run.scenarios]
+    return scenarios, [*(_place(base, s.key) for base, s in scenarios), *others]
 
 
 def _suite(path: Path) -> Suite | None:
     file = path / MANIFEST if path.is_dir() else path
     return suite_of(file) if file.name == MANIFEST and file.is_file() else None
-
-
-def _folders(suite: Suite) -> list[Path]:
-    return [_place(suite.path.parent, scenario.key) for scenario in suite.scenarios]
 
 
 def _place(base: Path, key: str) -> Path:
@@ -88,26 +96,15 @@ def _place(base: Path, key: str) -> Path:
     return shared if "#" in key and not place.exists() and shared.exists() else place
 
 
-def _of_run(run: Run, ledger: Ledger) -> list[Path]:
-    """Where the tasks of a run lie, as far as they are still there."""
-    base = _base(run, ledger)
-    return [place for s in run.scenarios if (place := _place(base, s.key)).exists()]
-
-
-def _base(run: Run, ledger: Ledger) -> Path:
-    """What the paths of a run's scenarios are relative to."""
-    return (ledger.folder.parent / run.manifest).parent if run.manifest else ledger.folder.parent
-
-
-def _keyed(base: Path, scenarios: Sequence[Scenario]) -> list[tuple[Path, str]]:
+def _keyed(scenarios: Sequence[tuple[Path, Scenario]]) -> list[tuple[Path, str]]:
     """Of scenarios that share a folder with others: the folder, and which of its tasks they are."""
-    shared = ((_place(base, s.key), s.key) for s in scenarios if "#" in s.key)
+    shared = ((_place(base, s.key), s.key) for base, s in scenarios if "#" in s.key)
     return [(place.resolve(), key.rpartition("#")[2]) for place, key in shared if "#" not in place.name]
 
 
 def _title(request: Request, run: Run | None) -> str:
     if run is not None:
-        return f"{run.agent} on {len(run.scenarios)} {'scenario' if len(run.scenarios) == 1 else 'scenarios'}"
+        return f"{run.agent} on {count(len(run.scenarios), 'scenario')}"
     return ", ".join(p.resolve().name if p.name != MANIFEST else p.resolve().parent.name for p in request.paths)
 
 

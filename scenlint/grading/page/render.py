@@ -19,7 +19,7 @@ from scenlint.report import mapping
 from scenlint.report.experiments import KINDS, Sum, look, sentences
 from scenlint.report.frame import frame
 from scenlint.report.style import Style, decoded
-from scenlint.stats.intervals import Posterior, wilson
+from scenlint.stats.intervals import Posterior
 from scenlint.task.finding import Finding, Severity
 from scenlint.task.record import Experiment, TrialRecord
 
@@ -125,7 +125,7 @@ def _frame(found: Finding) -> str:
 def _bounds(result: Any) -> str:
     if not result.trials:
         return ""
-    low, high = wilson(result.passes, result.trials)
+    low, high = result.interval
     return f"{low:.0%} to {high:.0%}"
 
 
@@ -136,14 +136,14 @@ def _rate_text(result: Any) -> str:
 def _rate_chart(result: Any) -> Markup:
     if not result.trials:
         return Markup()
-    return Markup(charts.interval(result.passes / result.trials, wilson(result.passes, result.trials)))
+    return Markup(charts.interval(result.passes / result.trials, result.interval))
 
 
 def _moved_chart(s: Compared) -> Markup:
     if not s.after or not s.after.trials:
         return Markup()
     before = s.before.rate if s.before else None
-    return Markup(charts.interval(s.after.rate, wilson(s.after.passes, s.after.trials), before))
+    return Markup(charts.interval(s.after.rate, s.after.interval, before))
 
 
 def _rate_cell(result: Result) -> Markup:
